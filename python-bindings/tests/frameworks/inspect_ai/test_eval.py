@@ -139,7 +139,6 @@ async def _environment() -> TideboxSandboxEnvironment:
     return environments["default"].as_type(TideboxSandboxEnvironment)
 
 
-@pytest.mark.asyncio
 async def test_a_long_output_keeps_its_end_and_the_exit_code() -> None:
     from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 
@@ -151,7 +150,6 @@ async def test_a_long_output_keeps_its_end_and_the_exit_code() -> None:
     assert result.stdout.endswith("y\nend\n") and len(result.stdout) == 10 << 20
 
 
-@pytest.mark.asyncio
 async def test_other_users_and_remote_processes_are_errors() -> None:
     from inspect_ai.util import SandboxUnavailableError, SandboxUserUnsupportedError
 

@@ -12,8 +12,6 @@ from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 
 from tidebox.integrations.inspect_ai import TideboxSandboxEnvironment
 
-pytestmark = pytest.mark.asyncio
-
 KNOWN = {
     "test_exec_as_user": "a sandbox has one user: there is no root, and no adduser",
 }
