@@ -1,0 +1,167 @@
+"""verifiers: a runtime that an agent borrows.
+
+    from tidebox.integrations.verifiers import TideboxRuntime, provision_runtime
+
+    async with provision_runtime(files={"data.txt": "1"}) as runtime:
+        trace = await agent.run(task, runtime=runtime)
+
+verifiers has a fixed list of runtimes, so a configuration file cannot name this one. Its harnesses `bash` and `null` install
+`uv` and a chat program in the runtime and cannot run in a sandbox. Harnesses with their loop in this process can, and so can
+`setup`, `finalize`, `validate` and the rewards of tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from ._imports import missing_framework
+
+try:
+    from verifiers.v1.errors import SandboxError as RuntimeFailure  # type: ignore[import-untyped]
+    from verifiers.v1.runtimes import (  # type: ignore[import-untyped]
+        ProgramResult,
+        Runtime,
+        SubprocessConfig,
+        SubprocessRuntimeInfo,
+        register,
+    )
+except ImportError as error:
+    raise missing_framework("verifiers", error) from error
+
+from .._async_sandbox import AsyncSandbox
+from .._native import ExecuteResult, SandboxError
+
+STOPPED_EXIT_CODE = 137
+"""Exit code of a command that ended without one."""
+
+
+class TideboxConfig(SubprocessConfig):  # type: ignore[misc]
+    """Configuration of a runtime. It has no fields: the sandbox has its options.
+
+    It is one of the subprocess runtime, so that verifiers rejects tasks and harnesses that need a container image.
+    """
+
+
+class TideboxRuntimeInfo(SubprocessRuntimeInfo):  # type: ignore[misc]
+    """Record of a runtime in a trace. Its type is `subprocess`, because traces with another type cannot be loaded again."""
+
+
+class TideboxRuntime(Runtime):  # type: ignore[misc]
+    """A sandbox of this process as a runtime."""
+
+    def __init__(self, sandbox: AsyncSandbox | None = None, *, name: str | None = None, **options: Any) -> None:
+        """Uses a sandbox, or creates one.
+
+        Args:
+            sandbox: A sandbox to use. It stays open when the runtime stops.
+            name: Name of the runtime; a random one by default.
+            options: Options of a new `AsyncSandbox`, which is created by `start`.
+        """
+        if sandbox is not None and options:
+            raise TypeError("pass either a sandbox or options of a new one")
+        super().__init__(name)
+        self.config = TideboxConfig()
+        self.info = TideboxRuntimeInfo()
+        self._options = options
+        self._owns_sandbox = sandbox is None
+        self._sandbox = sandbox
+        register(self)
+
+    @property
+    def sandbox(self) -> AsyncSandbox:
+        """The sandbox.
+
+        Raises:
+            SandboxError: The runtime is not started, or is stopped. This is the exception of verifiers.
+        """
+        if self._sandbox is None:
+            raise RuntimeFailure(f"runtime {self.name!r} is not running; call start() first")
+        return self._sandbox
+
+    async def start(self) -> None:
+        """Creates the sandbox unless there is one."""
+        if self.stopped:
+            raise RuntimeFailure(f"runtime {self.name!r} was stopped; create another one")
+        if self._sandbox is None:
+            try:
+                self._sandbox = AsyncSandbox(**self._options)
+            except SandboxError as error:
+                raise RuntimeFailure(f"cannot create the sandbox: {error}") from error
+        self.info.id = f"tidebox:{self._sandbox.id}"
+
+    def cleanup(self) -> None:
+        """Closes the sandbox if this runtime created it. Calling it twice is not an error."""
+        sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None and self._owns_sandbox:
+            sandbox._native.close(False)
+
+    async def run(self, argv: list[str], env: dict[str, str]) -> ProgramResult:
+        """Runs a program in the working directory of the sandbox. Cancelling the task stops it with all its children.
+
+        Returns:
+            Exit code and output. Bytes that are not UTF-8 become U+FFFD. A program that is missing has exit code 127, one
+            that reached the time limit of the sandbox 124.
+
+        Raises:
+            SandboxError: The sandbox is closed. This is the exception of verifiers.
+        """
+        result = await self._execute(argv, env)
+        code = STOPPED_EXIT_CODE if result.exit_code is None else result.exit_code
+        return ProgramResult(exit_code=code, stdout=result.stdout, stderr=result.stderr)
+
+    async def _execute(self, argv: list[str], env: dict[str, str]) -> ExecuteResult:
+        try:
+            return await self.sandbox.execute(argv, env=self.process_env(env))
+        except (SandboxError, ValueError) as error:
+            raise RuntimeFailure(f"cannot run {argv[:1]}: {error}") from error
+
+    async def _read(self, path: str, max_bytes: int | None = None) -> bytes:
+        if max_bytes is not None:
+            # The sandbox reads no more than that, where a download reads the whole file.
+            result = await self._execute(["head", "-c", str(max_bytes), "--", path], {})
+            if not result.ok:
+                raise RuntimeFailure(f"read {path!r}: {result.stderr.strip()}")
+            if not result.truncated:
+                return result.stdout_bytes
+        [file] = await self.sandbox.download_files([self._absolute(path)])
+        if file.content is None:
+            raise RuntimeFailure(f"read {path!r}: {file.message}")
+        return file.content[:max_bytes]
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Creates or replaces a file, and the directories above it.
+
+        Raises:
+            SandboxError: The file cannot be written. This is the exception of verifiers.
+        """
+        try:
+            await self.sandbox.write(path, data)
+        except (OSError, SandboxError, ValueError) as error:
+            raise RuntimeFailure(f"write {path!r}: {error}") from error
+
+    async def expose(self, port: int) -> str:
+        """Raises `NotImplementedError`: nothing can connect to a sandbox."""
+        raise NotImplementedError(
+            f"cannot expose port {port}: nothing can connect to a Tidebox sandbox; serve it on the host"
+        )
+
+    def _absolute(self, path: str) -> str:
+        return path if path.startswith("/") else f"{self.sandbox.cwd}/{path}"
+
+
+@asynccontextmanager
+async def provision_runtime(name: str | None = None, **options: Any) -> AsyncIterator[TideboxRuntime]:
+    """Starts a runtime with a new sandbox, and stops it at the end.
+
+    Args:
+        name: Name of the runtime; a random one by default.
+        options: Options of the `AsyncSandbox`.
+    """
+    runtime = TideboxRuntime(name=name, **options)
+    try:
+        await runtime.start()
+        yield runtime
+    finally:
+        await runtime.stop()
