@@ -41,17 +41,30 @@ class Attributes:
 
 
 async def run_tool(sandbox: AsyncSandbox, command: Sequence[str], path: str) -> str:
-    """Runs a program on a path and returns its standard output.
+    """Runs a program on a path, its last argument, and returns its standard output.
 
     Raises:
         OSError: The program failed. Its subclass and `errno` come from the message.
+        SandboxError: The sandbox is closed, or was closed while the program ran.
     """
-    result = await sandbox.execute(command, env={"LC_ALL": "C"}, shell="fresh")
+    # Arguments are text, so `xargs` passes a path that may not be UTF-8.
+    if _is_undecodable(path):
+        full, stdin = ["xargs", "-0", *command], os.fsencode(path) + b"\0"
+    else:
+        full, stdin = [*command, path], b""
+    result = await sandbox.execute(full, stdin=stdin, env={"LC_ALL": "C"}, shell="fresh")
     if result.exit_code == 0:
         return os.fsdecode(result.stdout_bytes)
+    if result.stopped_by == "cancelled":
+        await sandbox.ls("/")  # Raises the error of a closed sandbox.
     message = result.stderr.strip()
     number = next((number for end, number in _MESSAGES.items() if message.endswith(end)), errno.EIO)
     raise OSError(number, message or f"{command[0]} failed with exit code {result.exit_code}", path)
+
+
+def _is_undecodable(path: str) -> bool:
+    """Returns whether the path has bytes that are not UTF-8, which `os.fsdecode` made surrogates."""
+    return not path.isascii() and any("\ud800" <= character <= "\udfff" for character in path)
 
 
 async def stat(sandbox: AsyncSandbox, path: str) -> Attributes:
@@ -60,17 +73,20 @@ async def stat(sandbox: AsyncSandbox, path: str) -> Attributes:
     Raises:
         OSError: The file cannot be reached, with the `errno` of `stat`.
     """
-    mode, size = (await run_tool(sandbox, ["stat", "-L", "--printf=%f %s", "--", path], path)).split(" ")
+    mode, size = (await run_tool(sandbox, ["stat", "-L", "--printf=%f %s", "--"], path)).split(" ")
     return Attributes(int(mode, 16), int(size))
 
 
 async def stat_reachable(sandbox: AsyncSandbox, paths: Sequence[str]) -> dict[str, Attributes]:
     """Returns the attributes of those of several files that can be reached, following symbolic links."""
-    # Arguments of commands are text, so a name that is not UTF-8 cannot be passed.
-    arguments = [path for path in paths if path.isascii() or os.fsencode(path).decode("utf-8", "ignore") == path]
-    if not arguments:
+    if not paths:
         return {}
-    result = await sandbox.execute(["stat", "-L", "--printf=%f %s %n\\0", "--", *arguments], shell="fresh")
+    # `xargs` passes any number of paths, and those that are not UTF-8.
+    result = await sandbox.execute(
+        ["xargs", "-0", "stat", "-L", "--printf=%f %s %n\\0", "--"],
+        stdin=b"".join(os.fsencode(path) + b"\0" for path in paths),
+        shell="fresh",
+    )
     found: dict[str, Attributes] = {}
     for line in os.fsdecode(result.stdout_bytes).split("\0")[:-1]:
         mode, size, path = line.split(" ", 2)
@@ -84,7 +100,7 @@ async def real_path(sandbox: AsyncSandbox, path: str) -> str:
     Raises:
         OSError: The links form a loop, or a directory cannot be searched.
     """
-    return (await run_tool(sandbox, ["realpath", "-m", "-z", "--", path], path)).rstrip("\0")
+    return (await run_tool(sandbox, ["realpath", "-m", "-z", "--"], path)).rstrip("\0")
 
 
 async def make_directories(sandbox: AsyncSandbox, path: str) -> None:
@@ -93,7 +109,7 @@ async def make_directories(sandbox: AsyncSandbox, path: str) -> None:
     Raises:
         OSError: It cannot be created: `FileExistsError` for a file at the path, `NotADirectoryError` for one above it.
     """
-    await run_tool(sandbox, ["mkdir", "-p", "--", path], path)
+    await run_tool(sandbox, ["mkdir", "-p", "--"], path)
 
 
 async def read_bytes(sandbox: AsyncSandbox, path: str) -> bytes:

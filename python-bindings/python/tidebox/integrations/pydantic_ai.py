@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -203,7 +204,7 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
         """Lists a directory in the order of names. Attributes are those of the targets of symbolic links."""
         sandbox = await self._at(path)
         with _unavailable():
-            found = await sandbox.ls(path)
+            found = await sandbox.ls(os.fsencode(path))
             links = [entry.path for entry in found if entry.kind == "symlink"]
             targets = await _files.stat_reachable(sandbox, links)
         return [
@@ -233,7 +234,7 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
             removed = await _unresolved_name(sandbox, path)
             if removed == "/" or working_dir == removed or working_dir.startswith(f"{removed}/"):
                 raise ValueError("cannot remove the working directory, or a directory above it")
-            await sandbox.delete(path)
+            await sandbox.delete(os.fsencode(path))
 
     async def exists(self, path: str) -> bool:
         """Returns whether a file or directory exists, following symbolic links."""

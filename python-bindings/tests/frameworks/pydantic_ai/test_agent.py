@@ -146,6 +146,11 @@ def test_file_errors_have_the_number_and_the_path() -> None:
         listed = {entry.name: entry.size for entry in await workspace.list_dir(".")}
         assert listed == {"bad\udcff": 1, "fifo": None, "file": 1, "link": 1, "loop": None}
         assert await workspace.read_bytes("bad\udcff") == b"x"
+        assert (await workspace.stat("bad\udcff")).size == 1
+        with pytest.raises(FileExistsError):
+            await workspace.make_dir("bad\udcff")
+        await workspace.remove("bad\udcff")
+        assert not await workspace.exists("bad\udcff")
         await workspace.run(["ln", "-s", "/", "/tmp/here"])
         with pytest.raises(ValueError, match="working directory"):
             await workspace.remove("/tmp/here/workspace")
