@@ -17,6 +17,7 @@ from inspect_ai.solver import TaskState, generate, use_tools
 from inspect_ai.tool import bash, python, text_editor
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
+from tidebox import Sandbox
 from tidebox.integrations.inspect_ai import TideboxConfig, TideboxSandboxEnvironment
 
 
@@ -57,18 +58,24 @@ def test_a_sample_runs_tools_and_is_scored_by_its_files(tmp_path: Path) -> None:
         input="Sort data.csv into answer.txt", target="a b",
         files={"data.csv": "b\na\n"}, setup="#!/bin/bash\necho prepared > ready\n",
     )  # fmt: skip
-    solver = [use_tools(bash(timeout=20), python(timeout=20)), generate()]
+    solver = [use_tools(bash(timeout=20)), generate()]
     sandboxed = Task(dataset=[sample], solver=solver, scorer=file_contains(), sandbox="tidebox")
     model = scripted(
         ("bash", {"command": "cat ready; sort data.csv | xargs > answer.txt; id -un; exit 3"}),
-        ("python", {"code": "print(open('answer.txt').read())"}),
+        ("bash", {"command": "cat answer.txt"}),
     )
     log = run(sandboxed, model, tmp_path)
-    first, second = tool_results(log)
-    assert first == "prepared\ntidebox\n"
-    assert second.strip() == "a b"
+    assert tool_results(log) == ["prepared\ntidebox\n", "a b\n"]
     assert log.results is not None and log.results.scores[0].metrics["accuracy"].value == 1
     assert TideboxSandboxEnvironment._prepared == {}
+
+
+def test_the_python_tool_runs_code(tmp_path: Path) -> None:
+    if not Sandbox().execute(["python3", "-c", ""]).ok:
+        pytest.skip("the pack python is not installed: tidebox pack add python")
+    sandboxed = Task(dataset=[Sample(input="x")], solver=[use_tools(python(timeout=60)), generate()], sandbox="tidebox")
+    log = run(sandboxed, scripted(("python", {"code": "print(6 * 7)"})), tmp_path)
+    assert tool_results(log)[0].strip() == "42"
 
 
 def test_samples_have_separate_sandboxes(tmp_path: Path) -> None:
