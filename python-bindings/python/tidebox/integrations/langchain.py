@@ -262,9 +262,7 @@ _OPERATIONS: dict[str, _Operation] = {
         lambda native, one, wait: native.edit(one.path, one.old_string, one.new_string, one.replace_all, wait),
         lambda count, one: (f"Replaced {count} occurrence(s) in {one.path}", {"path": one.path, "occurrences": count}),
     ),
-    "ls": _Operation(
-        "Lists a directory.", LsArguments, lambda native, one, wait: native.ls(one.path, wait), _show_ls
-    ),
+    "ls": _Operation("Lists a directory.", LsArguments, lambda native, one, wait: native.ls(one.path, wait), _show_ls),
     "glob": _Operation(
         "Finds files by a pattern of their paths.",
         GlobArguments,

@@ -210,9 +210,7 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
         return [
             _entry(entry.path, targets[entry.path])
             if entry.path in targets
-            else FileEntry(
-                name=posixpath.basename(entry.path), path=entry.path, is_dir=entry.is_dir, size=entry.size
-            )
+            else FileEntry(name=posixpath.basename(entry.path), path=entry.path, is_dir=entry.is_dir, size=entry.size)
             for entry in found
         ]
 

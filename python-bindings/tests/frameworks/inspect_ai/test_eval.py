@@ -103,9 +103,7 @@ def test_a_configuration_file_mounts_a_directory(tmp_path: Path) -> None:
 
 
 def test_a_tool_timeout_is_passed_to_the_model(tmp_path: Path) -> None:
-    sandboxed = Task(
-        dataset=[Sample(input="x")], solver=[use_tools(bash(timeout=1)), generate()], sandbox="tidebox"
-    )
+    sandboxed = Task(dataset=[Sample(input="x")], solver=[use_tools(bash(timeout=1)), generate()], sandbox="tidebox")
     log = run(sandboxed, scripted(("bash", {"command": "echo begun; sleep 60"})), tmp_path)
     message = next(one for one in (log.samples or [])[0].messages if isinstance(one, ChatMessageTool))
     assert message.error is not None and message.error.type == "timeout"
