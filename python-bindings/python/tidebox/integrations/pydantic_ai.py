@@ -5,8 +5,8 @@
 
     agent = Agent(..., capabilities=[TideboxSandbox()])
 
-The capability gives tools their `ctx.workspace`. It has no tools; `Shell`, `FileSystem` and `Coder` of
-`pydantic-ai-harness`, or your own tools, use the workspace.
+The capability gives tools their `ctx.workspace`. It has no tools itself: use your own, or `FileSystem` and
+`Shell(tools=["run_command"])` of `pydantic-ai-harness`. Its other shell tools need processes that outlive a command.
 """
 
 from __future__ import annotations
