@@ -18,25 +18,18 @@ _NOT_SAVED = (
 )
 """Variables that bash computes or does not let anyone set, and those of the script."""
 
-_SAVE = """(
-for __name in $(compgen -v); do case $__name in {not_saved}) ;; *) declare -p "$__name" ;; esac; done
-declare -f
-declare -F | sed -n "s/^declare -fx /export -f /p"
-alias -p
-shopt -p
-set +o | grep -v -e " errexit" -e " noexec"
-printf "cd -- %q\\n" "$PWD"
-) >{state}.new 2>/dev/null; mv -f {state}.new {state}"""
+_SAVE = (
+    '( for __name in $(compgen -v); do case $__name in {not_saved}) ;; *) declare -p "$__name" ;; esac; done; '
+    "declare -f; declare -F | sed -n 's/^declare -fx /export -f /p'; alias -p; shopt -p; "
+    "set +o | grep -v -e ' errexit' -e ' noexec'; printf 'cd -- %q\\n' \"$PWD\" "
+    ") >{state}.new 2>/dev/null; mv -f {state}.new {state}"
+)
 
-_SCRIPT = """[ -e {state} ] && . {state} 2>/dev/null
-shopt -s expand_aliases
-trap {save} EXIT
-(exit {code})
-eval {command}
-__code=$?
-{saving}
-exit $__code
-"""
+_SCRIPT = (
+    "[ -e {state} ] && . {state} 2>/dev/null; shopt -s expand_aliases; trap {save} EXIT; (exit {code}); "
+    "eval {command}\n__code=$?; {saving}; exit $__code\n"
+)
+"""The command starts on the first line, so the numbers of lines in messages are its own."""
 
 
 class BashSession:

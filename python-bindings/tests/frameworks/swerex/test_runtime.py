@@ -64,9 +64,9 @@ async def test_sessions_keep_their_state(runtime_with_default_session: TideboxRu
     assert await run(runtime, 'pwd; echo $A "$B" ${L[1]} ${M[k]} $R; f 3') == "/workspace/a b\n1 x  y 2 3 v v 5\nf3\n"
     assert await run(runtime, "ll; bash -c 'echo $A$B; f 4'; false | true || echo failed") == "LL\n1\nf4\nfailed\n"
     assert await run(runtime, "echo !(x)") == "!(x)\n"
-    await run(runtime, "unset A B; unset -f f; unalias ll; cd ..")
-    assert await run(runtime, "pwd; echo ${A-none}; type f ll", check="silent") == (
-        "/workspace\nnone\nbash: line 1: type: f: not found\nbash: line 1: type: ll: not found\n"
+    await run(runtime, "unset A B TERM; unset -f f; unalias ll; cd ..")
+    assert await run(runtime, "pwd; echo ${A-none} ${TERM-none}; type f ll", check="silent") == (
+        "/workspace\nnone none\nbash: line 1: type: f: not found\nbash: line 1: type: ll: not found\n"
     )
 
 
