@@ -1,7 +1,7 @@
 """Bash sessions that share the files of one sandbox, each with variables of its own.
 
-A persistent shell of Tidebox is the only one of its sandbox. These sessions are scripts instead: each loads its state from a
-file of the sandbox, runs a command and saves the state again.
+A sandbox has one persistent shell. These sessions are scripts instead: each command loads the state of its session from
+a file of the sandbox, and saves it at the end.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from .._async_sandbox import AsyncRunningCommand, AsyncSandbox
 from .._native import ExecuteResult
 
 _NOT_SAVED = (
-    "BASH*|COMP_WORDBREAKS|DIRSTACK|EPOCH*|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|PIPESTATUS|PPID|RANDOM|SECONDS|SHELLOPTS|"
-    "SHLVL|SRANDOM|UID|_|__code|__name"
+    "BASH*|COMP_WORDBREAKS|DIRSTACK|EPOCH*|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|PIPESTATUS|PPID|RANDOM|SECONDS|"
+    "SHELLOPTS|SHLVL|SRANDOM|UID|_|__code|__name"
 )
 """Variables that bash computes or does not let anyone set, and those of the script."""
 
 _SAVE = (
-    '( for __name in $(compgen -v); do case $__name in {not_saved}) ;; *) declare -p "$__name" ;; esac; done; '
+    # The state begins with a loop that unsets the variables of a new shell, some of which the session may have unset.
+    "( printf '%s\\n' 'for __name in $(compgen -v); do case $__name in {not_saved}) ;; "
+    '*) unset "$__name" ;; esac; done\'; '
+    'for __name in $(compgen -v); do case $__name in {not_saved}) ;; *) declare -p "$__name" ;; esac; done; '
     "declare -f; declare -F | sed -n 's/^declare -fx /export -f /p'; alias -p; shopt -p; "
     "set +o | grep -v -e ' errexit' -e ' noexec'; printf 'cd -- %q\\n' \"$PWD\" "
     ") >{state}.new 2>/dev/null; mv -f {state}.new {state}"
@@ -35,8 +38,8 @@ _SCRIPT = (
 class BashSession:
     """One session. Its state has variables, functions, aliases, options and the working directory, but not `set -e`.
 
-    A command that is stopped, by a timeout for example, leaves the state as it was before. Background processes end with their
-    command.
+    A command that is stopped, by a timeout for example, leaves the state as it was before. Background processes end
+    with their command.
     """
 
     def __init__(self, sandbox: AsyncSandbox) -> None:
@@ -54,7 +57,7 @@ class BashSession:
             timeout: Seconds; the limit of the sandbox by default.
 
         Returns:
-            Standard output and standard error in the order of arrival, and the result, or None if `interrupt` stopped it.
+            Both output streams in the order of arrival, and the result, or None if `interrupt` stopped the command.
 
         Raises:
             RuntimeError: Another command of the session runs.

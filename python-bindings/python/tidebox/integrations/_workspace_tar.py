@@ -11,8 +11,8 @@ from collections.abc import Callable
 def relative_tar(archive: bytes, root: str, is_skipped: Callable[[str], bool]) -> bytes:
     """Returns the part of an archive of `/` that is below a directory, with names relative to the directory.
 
-    A hard link becomes a file of its own. A symbolic link to an absolute path below the directory becomes a relative one.
-    Pipes and devices are left out. Readers reject the first, and links out of the directory, in archives that they do not trust.
+    Readers reject hard links and absolute symbolic links in archives that they do not trust. So a hard link becomes a
+    file, and a symbolic link to an absolute path below the directory a relative one. Pipes and devices are left out.
 
     Args:
         archive: A tar archive whose names are relative to `/`, such as `Snapshot.to_tar()`.

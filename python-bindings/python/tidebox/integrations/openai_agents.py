@@ -56,7 +56,7 @@ __all__ = [
 
 
 class TideboxSandboxClientOptions(BaseSandboxClientOptions):
-    """Options of one session. They are stored in its state, so they hold no secrets; those are options of the client."""
+    """Options of one session. They are stored in its state, so secrets belong to the options of the client."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True, extra="forbid")
 
@@ -88,7 +88,7 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
         """Creates a client.
 
         Args:
-            sandbox: Options of all sandboxes, such as their network policy. The working directory is the root of the manifest.
+            sandbox: Options of all sandboxes, such as the network policy. The root of the manifest replaces `cwd`.
             tools: Python functions that are commands of all sandboxes; see `Sandbox.tool`.
             instrumentation: Receivers of events of sessions.
             dependencies: Objects that manifests and snapshots need.
@@ -131,7 +131,7 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
         if options.exposed_ports:
             raise ExposedPortUnavailableError(
                 port=options.exposed_ports[0], exposed_ports=options.exposed_ports, reason="backend_unavailable",
-                context={"backend": "tidebox", "detail": "nothing can connect to a Tidebox sandbox; use no exposed ports"},
+                context={"backend": "tidebox", "detail": "nothing can connect to a sandbox; leave exposed_ports empty"},
             )  # fmt: skip
         session_id = uuid.uuid4()
         state = TideboxSandboxSessionState(
@@ -154,7 +154,7 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
         return session
 
     async def resume(self, state: SandboxSessionState) -> SandboxSession:
-        """Returns a session with the sandbox of a state if it still lives, else with a new one with the saved workspace.
+        """Returns a session with the sandbox of a state if it still lives, else with a new one from the snapshot.
 
         Raises:
             TypeError: The state is one of another client.
@@ -207,7 +207,7 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
 def create_shell(timeout: float = 120) -> Shell:
     """Returns the shell capability with another minimum timeout of commands, in seconds.
 
-    The SDK stops a command after `yield_time_ms`, 10 seconds by default, if a sandbox has no pseudo-terminals. Use it as
+    Without pseudo-terminals the SDK stops a command after `yield_time_ms`, 10 seconds by default. Use it as
     `SandboxAgent(capabilities=[Filesystem(), create_shell(), Compaction()], ...)`.
     """
     if timeout <= 0:

@@ -53,7 +53,7 @@ site.addsitedir(os.path.expanduser("~/.local/lib/python%d.%d/site-packages" % sy
 importlib.invalidate_caches()
 " ".join(name for name in {names!r} if importlib.util.find_spec(name) is None)
 """
-"""Code whose value is the names of the modules that cannot be imported. It finds packages that pip has just installed."""
+"""Code whose value is the names of the modules that cannot be imported. It finds packages that pip just installed."""
 
 
 class TideboxExecutor(RemotePythonExecutor):  # type: ignore[misc]  # smolagents has no type hints of its own.
@@ -191,7 +191,7 @@ class TideboxExecutor(RemotePythonExecutor):  # type: ignore[misc]  # smolagents
             The value of the last expression as text, or a figure; what was printed; whether it is the final answer.
 
         Raises:
-            AgentError: The code raised an exception, exited or was stopped. The message has the output and the traceback.
+            AgentError: The code raised an exception, exited or was stopped. The message has output and traceback.
         """
         return self.run_code_raise_errors(code_action)
 

@@ -296,8 +296,8 @@ class TideboxDeployment(AbstractDeployment):
 def _reject_terminals(action: BashAction) -> None:
     if action.is_interactive_command or action.is_interactive_quit or action.expect:
         raise NoExitCodeError(
-            "interactive commands and expect are not supported: a Tidebox sandbox has no terminals; pass the input of the "
-            "program with a pipe or a here-document"
+            "interactive commands and expect are not supported: a Tidebox sandbox has no terminals; pass the input of "
+            "the program with a pipe or a here-document"
         )
 
 

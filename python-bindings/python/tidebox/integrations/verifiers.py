@@ -5,9 +5,9 @@
     async with provision_runtime(files={"data.txt": "1"}) as runtime:
         trace = await agent.run(task, runtime=runtime)
 
-verifiers has a fixed list of runtimes, so a configuration file cannot name this one. Its harnesses `bash` and `null` install
-`uv` and a chat program in the runtime and cannot run in a sandbox. Harnesses with their loop in this process can, and so can
-`setup`, `finalize`, `validate` and the rewards of tasks.
+verifiers has a fixed list of runtimes, so a configuration file cannot name this one. Its harnesses `bash` and `null`
+install `uv` and a chat program in the runtime, which cannot run in a sandbox. Harnesses with their loop in this process
+can use it, and so can `setup`, `finalize`, `validate` and the rewards of tasks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TideboxConfig(SubprocessConfig):  # type: ignore[misc]
 
 
 class TideboxRuntimeInfo(SubprocessRuntimeInfo):  # type: ignore[misc]
-    """Record of a runtime in a trace. Its type is `subprocess`, because traces with another type cannot be loaded again."""
+    """Record of a runtime in a trace. Its type is `subprocess`: traces with another type cannot be loaded again."""
 
 
 class TideboxRuntime(Runtime):  # type: ignore[misc]
@@ -101,8 +101,8 @@ class TideboxRuntime(Runtime):  # type: ignore[misc]
         """Runs a program in the working directory of the sandbox. Cancelling the task stops it with all its children.
 
         Returns:
-            Exit code and output. Bytes that are not UTF-8 become U+FFFD. A program that is missing has exit code 127, one
-            that reached the time limit of the sandbox 124.
+            Exit code and output. Bytes that are not UTF-8 become U+FFFD. The exit code is 127 for a missing program,
+            and 124 at the time limit of the sandbox.
 
         Raises:
             SandboxError: The sandbox is closed. This is the exception of verifiers.
