@@ -4,6 +4,8 @@
     from tidebox.integrations.deepagents import TideboxSandbox
 
     agent = create_deep_agent(model=..., backend=TideboxSandbox())
+
+Deep Agents Code finds `TideboxSandboxProvider` by its entry point: `dcode --sandbox tidebox`.
 """
 
 from __future__ import annotations
@@ -13,19 +15,24 @@ from dataclasses import fields
 from datetime import datetime, timezone
 from typing import Any, TypeVar, cast
 
-from deepagents.backends.protocol import (
-    DeleteResult,
-    EditResult,
-    ExecuteResponse,
-    FileDownloadResponse,
-    FileUploadResponse,
-    GlobResult,
-    GrepResult,
-    LsResult,
-    ReadResult,
-    SandboxBackendProtocol,
-    WriteResult,
-)
+from ._imports import missing_framework
+
+try:
+    from deepagents.backends.protocol import (
+        DeleteResult,
+        EditResult,
+        ExecuteResponse,
+        FileDownloadResponse,
+        FileUploadResponse,
+        GlobResult,
+        GrepResult,
+        LsResult,
+        ReadResult,
+        SandboxBackendProtocol,
+        WriteResult,
+    )
+except ImportError as error:
+    raise missing_framework("deepagents", error) from error
 
 from .. import _native
 from .._options import Dialect
@@ -209,6 +216,15 @@ class TideboxSandbox(SandboxBackendProtocol):  # type: ignore[misc]
         """Reads whole files; each has a result."""
         results = await cast("Awaitable[Any]", self.sandbox._native.download_files(list(paths), True))
         return [FileDownloadResponse(path=one.path, content=one.content, error=one.error) for one in results]
+
+
+def __getattr__(name: str) -> Any:
+    """Returns `TideboxSandboxProvider`, which needs the package `deepagents-code` and is imported when it is used."""
+    if name == "TideboxSandboxProvider":
+        from ._deepagents_provider import TideboxSandboxProvider
+
+        return TideboxSandboxProvider
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _FILE_ERRORS = (OSError, _native.FileOperationError, ValueError)
