@@ -74,3 +74,21 @@ print(io.BufferedReader(Raw()).read1(2))
         .replace("[Errno 2] x", "[Errno 2] No such file or directory");
     prints(&sandbox, &format!("cat > p.py <<'P'{program}P\npython3 p.py"), &expected).await;
 }
+
+#[tokio::test]
+async fn numbers_that_are_no_descriptor_or_signal_raise_as_natively() {
+    let Some(sandbox) = sandbox() else { return };
+    let program = r#"
+import os
+for wrong in (
+    lambda: os.kill(os.getpid(), -1), lambda: os.kill(os.getpid(), 999), lambda: os.kill(2**40, 9), lambda: os.dup(-1),
+    lambda: os.waitpid(2**40, 0), lambda: os.dup2(0, -1),
+):
+    try:
+        print("returned", wrong())
+    except (OSError, OverflowError) as error:
+        print(type(error).__name__, getattr(error, "errno", None))
+"#;
+    let expected = "OSError 22\nOSError 22\nOverflowError None\nOSError 9\nOverflowError None\nOSError 9\n";
+    prints(&sandbox, &format!("cat > p.py <<'P'{program}P\npython3 p.py"), expected).await;
+}

@@ -25,7 +25,8 @@ def call(name, arguments=(), memory=b"", path=None):
 def _try_call(name, arguments, memory):
     name = name.encode()
     count = len(arguments)
-    response = _call(_pack(f"<I{len(name)}sI{count}I", len(name), name, count, *arguments) + memory)
+    words = map(_word, arguments)
+    response = _call(_pack(f"<I{len(name)}sI{count}I", len(name), name, count, *words) + memory)
     number = _unpack("<I", response)[0]
     return number and linux(number), response[4:]
 
@@ -37,8 +38,11 @@ def error(number, path=None):
     return OSError(number, text) if path is None else OSError(number, text, path)
 
 
-def _signed(number):
-    return number & 0xFFFFFFFF
+def _word(number):
+    """Converts a C int, signed or unsigned. The host rejects those that are no descriptor, process or signal."""
+    if not -0x8000_0000 <= number <= 0xFFFF_FFFF:
+        raise OverflowError("Python int too large to convert to C int")
+    return number & 0xFFFF_FFFF
 
 
 def getcwd():
@@ -70,11 +74,11 @@ def dup_to(fd, target):
 
 
 def kill(pid, signal):
-    call("kill", (_signed(pid), signal))
+    call("kill", (pid, signal))
 
 
 def setpgid(pid, group):
-    call("setpgid", (_signed(pid), _signed(group)))
+    call("setpgid", (pid, group))
 
 
 def sig_set(signal, disposition):
@@ -107,7 +111,7 @@ def wait(pid, flags):
     """Returns process id and status; the id is 0 if no child has exited and `flags` disables waiting."""
     while True:
         try:
-            return _unpack("<2I", call("wait", (_signed(pid), flags, 0), bytes(8)))
+            return _unpack("<2I", call("wait", (pid, flags, 0), bytes(8)))
         except OSError as failed:
             if failed.errno != errno.EINTR:
                 raise
