@@ -54,7 +54,10 @@ impl<'py> FromPyObject<'_, 'py> for PathArgument {
             let kind = value.get_type().name()?.to_string();
             return Err(PyTypeError::new_err(format!("path must be str, bytes or os.PathLike, not {kind}")));
         }
-        Ok(Self(text(&value, "path")?.into_bytes()))
+        // As of `os.fsencode`: surrogates are the bytes that are not UTF-8 in a path that `ls` returned.
+        let bytes = value.call_method1("encode", ("utf-8", "surrogateescape"));
+        let bytes = bytes.map_err(|_| invalid("path contains surrogates that represent no byte; pass bytes"))?;
+        Ok(Self(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
     }
 }
 
@@ -66,12 +69,39 @@ impl PathArgument {
 }
 
 /// A command line, or a program and its arguments.
-#[derive(FromPyObject)]
 pub(crate) enum Command {
     /// For `bash -c`.
     Line(String),
     /// Without a shell.
     Arguments(Vec<String>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Command {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyString>() {
+            return text(&value, "command").map(Self::Line);
+        }
+        let expected = |found: &Bound<'_, PyAny>| {
+            let kind = found.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!("command must be str or a sequence of str, not {kind}"))
+        };
+        if value.is_instance_of::<PyBytes>() {
+            return Err(expected(&value));
+        }
+        let elements = value.try_iter().map_err(|_| expected(&value))?;
+        let mut arguments = Vec::new();
+        for element in elements {
+            let element = element?;
+            if !element.is_instance_of::<PyString>() {
+                let kind = element.get_type().name()?;
+                return Err(PyTypeError::new_err(format!("the arguments of command must be str, not {kind}")));
+            }
+            arguments.push(text(&element, "command")?);
+        }
+        Ok(Self::Arguments(arguments))
+    }
 }
 
 /// Parameters of a command.

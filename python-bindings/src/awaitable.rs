@@ -1,6 +1,7 @@
 //! Awaitables of asyncio for futures that run on the threads of Tokio.
 
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
@@ -28,12 +29,11 @@ where
     let future = event_loop.call_method0("create_future")?;
     let target = Target { event_loop: event_loop.unbind(), future: future.clone().unbind() };
     let running = handle.spawn(async move {
-        let result = AssertUnwindSafe(task).catch_unwind().await;
-        if runtime::is_exiting() {
-            // The objects are not freed, which would need the GIL, too.
-            return std::mem::forget((target, result));
-        }
-        Python::attach(|py| {
+        let finished = (AssertUnwindSafe(task).catch_unwind().await, target);
+        // While the interpreter exits, the objects are not freed, which would need the GIL, too.
+        let finished = ManuallyDrop::new(finished);
+        runtime::attach(|py| {
+            let (result, target) = ManuallyDrop::into_inner(finished);
             let result = match result {
                 Ok(result) => result.and_then(|value| value.into_py_any(py)),
                 Err(_) => Err(PyRuntimeError::new_err("tidebox panicked; this is a bug, please report it")),

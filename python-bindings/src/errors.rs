@@ -5,6 +5,9 @@ use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
 use tidebox::{Error, ErrorKind, FileError, FileErrorCode};
 
+use crate::files::path_text;
+use crate::runtime;
+
 create_exception!(
     tidebox,
     SandboxError,
@@ -22,7 +25,9 @@ create_exception!(
 
 /// Creates the exception of a failure.
 pub(crate) fn sandbox_error(error: &Error) -> PyErr {
-    Python::attach(|py| with_kind(py, SandboxError::new_err(error.to_string()), error.kind().as_str()))
+    let exception = || SandboxError::new_err(error.to_string());
+    // Without an interpreter nobody reads the attribute.
+    runtime::attach(|py| with_kind(py, exception(), error.kind().as_str())).unwrap_or_else(exception)
 }
 
 /// Creates the exception for an invalid argument. Its name is part of the message.
@@ -38,16 +43,25 @@ fn with_kind(py: Python<'_>, error: PyErr, kind: &str) -> PyErr {
 
 /// Creates the exception of a failed file operation: a subclass of `OSError` where Python has one for the reason.
 pub(crate) fn file_error(error: &FileError, path: &[u8]) -> PyErr {
-    let name = String::from_utf8_lossy(path).into_owned();
-    if let Some(errno) = errno(error.code) {
-        // `OSError` chooses the subclass by the number.
-        return PyOSError::new_err((errno, error.message.clone(), name));
-    }
-    Python::attach(|py| {
+    let exception = runtime::attach(|py| {
+        let name = match path_text(py, path) {
+            Ok(name) => name.unbind(),
+            Err(error) => return error,
+        };
+        if let Some(errno) = errno(error.code) {
+            let message = match error.code {
+                // The message of the contract is a code for models.
+                FileErrorCode::FileNotFound => "No such file or directory".to_owned(),
+                _ => error.message.clone(),
+            };
+            // `OSError` chooses the subclass by the number.
+            return PyOSError::new_err((errno, message, name));
+        }
         let exception = with_kind(py, FileOperationError::new_err(error.message.clone()), error.code.as_str());
         let _ = exception.value(py).setattr("filename", name);
         exception
-    })
+    });
+    exception.unwrap_or_else(|| FileOperationError::new_err(error.message.clone()))
 }
 
 /// Numbers of Linux, which Python's constants have on every platform that tidebox supports.
@@ -67,7 +81,8 @@ fn errno(code: FileErrorCode) -> Option<i32> {
 pub(crate) fn checked<T>(result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| match error.kind() {
         ErrorKind::InvalidRequest => {
-            Python::attach(|py| with_kind(py, invalid(error.to_string()), error.kind().as_str()))
+            let exception = || invalid(error.to_string());
+            runtime::attach(|py| with_kind(py, exception(), error.kind().as_str())).unwrap_or_else(exception)
         }
         _ => sandbox_error(&error),
     })

@@ -74,7 +74,7 @@ async fn answer(mut call: HostCall, function: ToolFunction) -> u8 {
             let stdin = PyBytes::new(py, &stdin).unbind();
             function.0.call1(py, (ToolCall { name, arguments, env, cwd, sandbox_id, stdin },))?.extract(py)
         };
-        runtime::call_blocking(|| Python::attach(answer))
+        runtime::call_blocking(|| runtime::try_attach(answer))
     };
     let (stdout, stderr, code) = match tokio::task::spawn_blocking(run).await {
         Ok(Ok(answer)) => answer,

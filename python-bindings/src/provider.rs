@@ -8,12 +8,15 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tidebox::emulators::Serving;
 use tidebox::remote::{NetworkAccess, Options};
-use tidebox::{Dialect, ListRequest, ProviderBuilder, SandboxId, SandboxPath, SandboxProvider, Selector};
+use tidebox::{
+    Dialect, ExecuteRequest, ListRequest, ProviderBuilder, SandboxBackend, SandboxId, SandboxPath, SandboxProvider,
+    Selector,
+};
 use tokio::sync::Mutex;
 
 use crate::arguments::{PathArgument, duration};
 use crate::cassette::NativeCassette;
-use crate::errors::{checked, invalid};
+use crate::errors::{checked, invalid, sandbox_error};
 use crate::options::SandboxOptions;
 use crate::runtime;
 use crate::sandbox::NativeSandbox;
@@ -99,8 +102,8 @@ pub(crate) struct NativeProvider {
     provider: Arc<dyn SandboxProvider>,
     /// `provider` as its type, if its sandboxes are in this process.
     local: Option<Arc<tidebox::Provider>>,
-    /// Base of relative paths in the sandboxes of a cloud provider.
-    cwd: SandboxPath,
+    /// Working directory of the options for a cloud provider. `None`: that of its image.
+    cwd: Option<SandboxPath>,
 }
 
 #[pymethods]
@@ -110,15 +113,14 @@ impl NativeProvider {
     fn local(py: Python<'_>, options: LocalOptions) -> PyResult<Self> {
         let builder = checked(py.detach(tidebox::provider))?;
         let provider = Arc::new(checked(options.apply(builder)?.build())?);
-        let cwd = workspace()?;
-        Ok(Self { provider: Arc::<tidebox::Provider>::clone(&provider), local: Some(provider), cwd })
+        Ok(Self { provider: Arc::<tidebox::Provider>::clone(&provider), local: Some(provider), cwd: None })
     }
 
     /// Returns a provider by its name whose requests are recorded in a cassette, or replayed from it without the provider.
     #[staticmethod]
     fn recorded(py: Python<'_>, name: String, options: RemoteOptions, cassette: &NativeCassette) -> PyResult<Self> {
         let options = options.into_options()?;
-        let cwd = options.cwd.clone().map_or_else(workspace, Ok)?;
+        let cwd = options.cwd.clone();
         let cassette = Arc::clone(&cassette.0);
         let provider = runtime::block_on(py, async move {
             let live = || async { tidebox::provider_by_name(&name, options) };
@@ -131,7 +133,7 @@ impl NativeProvider {
     #[staticmethod]
     fn by_name(name: &str, options: RemoteOptions) -> PyResult<Self> {
         let options = options.into_options()?;
-        let cwd = options.cwd.clone().map_or_else(workspace, Ok)?;
+        let cwd = options.cwd.clone();
         let _guard = runtime::handle()?.enter();
         Ok(Self { provider: checked(tidebox::provider_by_name(name, options))?, local: None, cwd })
     }
@@ -153,6 +155,11 @@ impl NativeProvider {
         runtime::run(py, asynchronous, async move {
             let backend = checked(provider.get_or_create(selector).await)?;
             let own = local.and_then(|local| local.sandbox(backend.id()));
+            let cwd = match (&own, cwd) {
+                (Some(sandbox), _) => sandbox.cwd().clone(),
+                (None, Some(cwd)) => cwd,
+                (None, None) => working_directory(&*backend).await?,
+            };
             Ok(NativeSandbox::new(backend, own, cwd))
         })
     }
@@ -188,8 +195,14 @@ impl NativeProvider {
     }
 }
 
-fn workspace() -> PyResult<SandboxPath> {
-    SandboxPath::parse("/workspace").map_err(|error| invalid(error.message))
+/// Asks a sandbox for its working directory, so that files and commands have the same base of relative paths.
+async fn working_directory(backend: &dyn SandboxBackend) -> PyResult<SandboxPath> {
+    let response = checked(backend.execute(ExecuteRequest::new("pwd")).await)?;
+    let path = response.stdout.strip_suffix(b"\n").unwrap_or(&response.stdout);
+    SandboxPath::parse(path).map_err(|_| {
+        let message = format!("`pwd` printed no directory but {:?}; set RemoteOptions.cwd", response.output_text());
+        sandbox_error(&tidebox::Error::new(tidebox::ErrorKind::Protocol, "get working directory", message))
+    })
 }
 
 /// A server that speaks the protocol of a provider, with sandboxes of this process.

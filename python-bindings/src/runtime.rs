@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
@@ -37,6 +37,12 @@ pub(crate) fn call_blocking<T>(function: impl FnOnce() -> T) -> T {
 }
 
 static EXITING: AtomicBool = AtomicBool::new(false);
+
+/// Number of threads of the runtime that have the GIL or wait for it.
+static ATTACHED: AtomicUsize = AtomicUsize::new(0);
+
+/// Maximum time that the exit of the interpreter waits for a function of the application on a thread of the runtime.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 static SHARED: OnceLock<Result<Shared, String>> = OnceLock::new();
 
@@ -95,13 +101,29 @@ where
     if asynchronous { awaitable::spawn(py, handle()?, future) } else { block_on(py, future)?.into_bound_py_any(py) }
 }
 
-/// Returns whether the interpreter exits. A thread that then waits for the GIL would never get it.
-pub(crate) fn is_exiting() -> bool {
-    EXITING.load(Ordering::Acquire)
+/// Calls a function with the GIL on a thread of the runtime. `None` if the interpreter exits: a thread that is attached while it is
+/// finalized crashes the process.
+pub(crate) fn attach<T>(function: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    // Counted before the check: `shut_down` either sees this thread, or is seen by it.
+    ATTACHED.fetch_add(1, Ordering::SeqCst);
+    let result = (!EXITING.load(Ordering::SeqCst)).then(|| Python::attach(function));
+    ATTACHED.fetch_sub(1, Ordering::SeqCst);
+    result
 }
 
-/// Stops the delivery of results to event loops, before the interpreter is finalized.
+/// Like [`attach`] for a function that may fail.
+pub(crate) fn try_attach<T>(function: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    attach(function).unwrap_or_else(|| Err(PyRuntimeError::new_err("the interpreter exits")))
+}
+
+/// Ends the use of the interpreter by the threads of the runtime, before it is finalized.
 #[pyfunction]
-pub(crate) fn shut_down() {
-    EXITING.store(true, Ordering::Release);
+pub(crate) fn shut_down(py: Python<'_>) {
+    EXITING.store(true, Ordering::SeqCst);
+    py.detach(|| {
+        let end = Instant::now() + EXIT_TIMEOUT;
+        while ATTACHED.load(Ordering::SeqCst) > 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
 }

@@ -36,9 +36,8 @@ impl NativeSandbox {
         Self::new(Arc::<Sandbox>::clone(&sandbox), Some(sandbox), cwd)
     }
 
-    /// `local` is the same sandbox if it is local; then its working directory counts.
+    /// `local` is the same sandbox if it is local.
     pub(crate) fn new(backend: Arc<dyn SandboxBackend>, local: Option<Arc<Sandbox>>, cwd: SandboxPath) -> Self {
-        let cwd = local.as_ref().map_or(cwd, |sandbox| sandbox.cwd().clone());
         Self { backend, local, cwd }
     }
 
@@ -240,7 +239,7 @@ impl NativeSandbox {
             request.max_count = max_count;
             Grep(backend, request)
         };
-        let convert = |response| Python::attach(|py| GrepResult::new(py, response));
+        let convert = |response| runtime::try_attach(|py| GrepResult::new(py, response));
         self.file_call(py, asynchronous, &path, start, convert)
     }
 
@@ -252,7 +251,7 @@ impl NativeSandbox {
         asynchronous: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let start = |backend, path| Glob(backend, GlobRequest::new(pattern.0, path));
-        let convert = |response| Python::attach(|py| GlobResult::new(py, response));
+        let convert = |response| runtime::try_attach(|py| GlobResult::new(py, response));
         self.file_call(py, asynchronous, &path, start, convert)
     }
 

@@ -112,6 +112,17 @@ def test_the_interpreter_exits_while_commands_run() -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("end\n", "", 0)
 
 
+def test_short_asyncio_programs_exit_cleanly() -> None:
+    script = (
+        "import asyncio, tidebox\n"
+        "async def main():\n"
+        "    for _ in range(3): await tidebox.AsyncSandbox().execute(['true'])\n"
+        "asyncio.run(main())\n"
+    )
+    codes = [subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60).returncode for _ in range(20)]
+    assert codes == [0] * 20
+
+
 def test_the_interpreter_exits_while_a_tool_runs() -> None:
     done = run(
         "import threading, time\n"

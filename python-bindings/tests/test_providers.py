@@ -64,6 +64,10 @@ def test_an_emulator_serves_the_adapter_of_its_provider(name: str, monkeypatch: 
         assert sandbox.execute("echo $FROM").stdout == "emulator\n"
         sandbox.write("/tmp/file", "x\n")
         assert sandbox.read("/tmp/file").content == "x\n"
+        # Files and commands have the same base of relative paths.
+        sandbox.write("relative", "y\n")
+        assert sandbox.execute("cat relative").stdout == "y\n"
+        assert sandbox.execute("pwd").stdout == f"{sandbox.cwd}\n"
         with pytest.raises(SandboxError) as error:
             sandbox.snapshot()
         assert error.value.kind == "unsupported"

@@ -182,7 +182,9 @@ def test_without_a_policy_there_is_no_network(sandbox: Sandbox) -> None:
 def test_bad_arguments_are_named(sandbox: Sandbox) -> None:
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: sandbox.execute(b"ls"), TypeError, "command"),  # type: ignore[arg-type]
-        (lambda: sandbox.execute(["ls", 1]), TypeError, "."),  # type: ignore[list-item]
+        (lambda: sandbox.execute(["ls", 1]), TypeError, "arguments of command"),  # type: ignore[list-item]
+        (lambda: sandbox.execute(1), TypeError, "command"),  # type: ignore[arg-type]
+        (lambda: sandbox.execute(["ls", "\udcff"]), ValueError, "command"),
         (lambda: sandbox.execute([]), ValueError, "arguments"),
         (lambda: sandbox.execute(["a\0b"]), ValueError, "NUL"),
         (lambda: sandbox.execute("true", timeout=-1), ValueError, "timeout"),
@@ -212,6 +214,13 @@ def test_a_path_that_is_not_utf8_has_surrogates(sandbox: Sandbox) -> None:
     path = sandbox.ls()[0].path
     assert path.encode(errors="surrogateescape") == b"/workspace/\xff"
     assert sandbox.read(path.encode(errors="surrogateescape")).content == ""
+    # A path that `ls` returned works as it is.
+    sandbox.write(path, "new")
+    assert sandbox.read(path).content == "new"
+    sandbox.delete(path)
+    with pytest.raises(FileNotFoundError, match="No such file or directory") as error:
+        sandbox.read(path)
+    assert error.value.filename == path
 
 
 def test_a_closed_sandbox_says_so() -> None:
