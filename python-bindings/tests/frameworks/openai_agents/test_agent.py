@@ -1,6 +1,9 @@
 """Agents with a scripted model, through the runner of the SDK."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +108,9 @@ async def test_shell_has_a_longer_timeout() -> None:
     assert "late" in await run(create_shell(30))
     with pytest.raises(ValueError, match="positive"):
         create_shell(0)
+
+
+def test_the_example_runs() -> None:
+    example = Path(os.environ["TIDEBOX_EXAMPLES"]) / "openai_agent.py"
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "ada,9\n7\nada leads; the mean is 7.\n"), done.stderr
