@@ -8,6 +8,7 @@ mod demo;
 mod fuzz;
 mod layers;
 mod licences;
+mod notices;
 mod npm;
 mod npm_tests;
 mod project;

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::notices;
 use crate::project::Project;
 use crate::setup;
 use crate::step::Progress;
@@ -121,6 +122,19 @@ fn build(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
     Ok(entries.next().context("maturin wrote no wheel")??.path())
 }
 
+/// Adds the licences of this project and of the packages in it.
+fn add_licences(project: &Project, tree: &Path) -> Result<()> {
+    let mut entries = fs::read_dir(tree)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    entries.retain(|path| path.extension() == Some(OsStr::new("dist-info")));
+    let licences = entries.first().context("the wheel has no directory dist-info")?.join("licenses");
+    fs::create_dir_all(&licences)?;
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(project.root.join(name), licences.join(name))?;
+    }
+    fs::write(licences.join("THIRD-PARTY-NOTICES"), notices::text(project, "tidebox-python")?)?;
+    Ok(())
+}
+
 /// Adds the guest programs to a wheel, compiled by its own library, so that the first command needs no compiler.
 fn add_programs(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<PathBuf> {
     let tools = venv(project, progress, "python-pack", &[WHEEL])?;
@@ -136,6 +150,7 @@ fn add_programs(project: &Project, progress: &mut Progress, wheel: &Path) -> Res
     // `-B`: the wheel gets no bytecode of this interpreter.
     compile.args(["-B", "-m", "tidebox", "warm", "--archive", "tidebox/programs"]).current_dir(&tree);
     progress.run("compile the programs of the wheel", compile, RETRY)?;
+    add_licences(project, &tree)?;
     let packed = project.target.join("wheels/with-programs");
     if packed.exists() {
         fs::remove_dir_all(&packed).context("cannot remove the old wheel")?;
@@ -162,6 +177,7 @@ fn test(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<()> 
             fs::copy(&path, copied.join(path.file_name().unwrap_or_default()))?;
         }
     }
+    copy_tree(&project.root.join("examples/python"), &tests.join("examples"))?;
     for page in ["python-bindings/README.md", "docs/python-package.md"] {
         let from = project.root.join(page);
         fs::copy(&from, copied.join(from.file_name().unwrap_or_default()))?;
@@ -175,12 +191,46 @@ fn test(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<()> 
     mypy.args(["--strict", "--exclude", "integrations/", "tidebox"]).current_dir(&source);
     progress.run("types of the Python package", mypy, RETRY)?;
     let mut mypy = Command::new(python.join("mypy"));
-    mypy.args(["--strict", "tests"]).current_dir(&tests);
+    mypy.args(["--strict", "tests", "examples/data_analysis.py", "examples/test_agent.py"]).current_dir(&tests);
     progress.run("types of its tests", mypy, RETRY)?;
     let mut pytest = Command::new(python.join("python"));
     pytest.args(["-X", "dev", "-W", "error", "-m", "pytest", "-q", "--timeout=300", "tests"]).current_dir(&tests);
     progress.run_tests("tests of the Python package", pytest, RETRY)?;
-    test_deepagents(project, progress, wheel, &tests)
+    test_deepagents(project, progress, wheel, &tests)?;
+    test_frameworks(project, progress, wheel, &tests)
+}
+
+/// Tests the adapter of each framework in an environment of its own, because their packages exclude each other's versions.
+fn test_frameworks(project: &Project, progress: &mut Progress, wheel: &Path, tests: &Path) -> Result<()> {
+    let mut frameworks: Vec<PathBuf> = fs::read_dir(project.root.join("python-bindings/tests/frameworks"))?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    frameworks.sort();
+    for from in frameworks.iter().filter(|path| path.join("requirements.txt").is_file()) {
+        let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let wanted = fs::read_to_string(from.join("requirements.txt"))?;
+        let packages: Vec<&str> = wanted.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+        let python = venv(project, progress, &format!("python-framework-{name}"), &packages)?;
+        install(progress, &python, wheel)?;
+        let dir = tests.join("frameworks").join(&name);
+        copy_tree(from, &dir)?;
+        let mut pytest = Command::new(python.join("python"));
+        pytest.args(["-m", "pytest", "-q"]).current_dir(&dir).env("TIDEBOX_EXAMPLES", tests.join("examples"));
+        progress.run_tests(&format!("tests of {name} in the Python package"), pytest, RETRY)?;
+        // The use of Deep Agents Code is a configuration file.
+        if name != "deepagents_code" {
+            run_examples(project, progress, &python, &name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the examples of the page about frameworks that use the adapter `name`.
+fn run_examples(project: &Project, progress: &mut Progress, python: &Path, name: &str) -> Result<()> {
+    let mut run = Command::new(python.join("python"));
+    run.arg(project.root.join("python-bindings/tests/frameworks/run_examples.py"));
+    run.arg(project.root.join("docs/python-frameworks.md")).arg(name).current_dir(&project.target);
+    progress.run(&format!("examples of {name}"), run, RETRY)
 }
 
 /// Runs the standard tests of Deep Agents, and an agent with a scripted model, over the adapter of the package.
@@ -194,7 +244,11 @@ fn test_deepagents(project: &Project, progress: &mut Progress, wheel: &Path, tes
     copy_tree(&from, &dir)?;
     let mut pytest = Command::new(python.join("python"));
     pytest.args(["-m", "pytest"]).current_dir(&dir).env_remove("TIDEBOX");
-    progress.run_tests("standard tests of Deep Agents in the Python package", pytest, RETRY)
+    progress.run_tests("standard tests of Deep Agents in the Python package", pytest, RETRY)?;
+    run_examples(project, progress, &python, "deepagents")?;
+    let mut example = Command::new(python.join("python"));
+    example.arg(project.root.join("examples/python/deep_agent.py")).current_dir(&dir);
+    progress.run("the example of Deep Agents", example, RETRY)
 }
 
 fn install(progress: &mut Progress, python: &Path, wheel: &Path) -> Result<()> {

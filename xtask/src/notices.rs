@@ -1,0 +1,91 @@
+//! The notice with the licences of all packages that the Python wheel contains: those of the library and those of the guest programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::project::Project;
+use crate::step;
+use crate::userland;
+
+const RETRY: &str = "cargo xtask python";
+
+/// Prefixes of the names of licence files, in lower case.
+const LICENCE_FILES: [&str; 5] = ["licen", "copying", "notice", "unlicense", "copyright"];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    license: Option<String>,
+    /// `None`: a package of this repository.
+    source: Option<String>,
+    manifest_path: PathBuf,
+}
+
+/// Returns the notice: each licence text once, after the packages that it belongs to.
+pub(crate) fn text(project: &Project, package: &str) -> Result<String> {
+    let host =
+        packages(project.cargo(&["tree", "--locked", "--package", package]), project.cargo(&["metadata", "--locked"]))?;
+    let tree = project.guest_cargo(&["tree", "--locked", "--workspace", "--target", userland::TARGET]);
+    let guests = packages(tree, project.guest_cargo(&["metadata", "--locked"]))?;
+    let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in host.iter().chain(&guests) {
+        let title =
+            format!("{} {} ({})", package.name, package.version, package.license.as_deref().unwrap_or("no licence"));
+        for text in licence_texts(package)? {
+            texts.entry(text).or_default().insert(title.clone());
+        }
+    }
+    ensure!(!texts.is_empty(), "no package has a licence file");
+    let mut notice = "Tidebox contains the following packages, under their licences.\n".to_owned();
+    for (text, packages) in texts {
+        let titles: Vec<String> = packages.into_iter().collect();
+        notice.push_str(&format!("\n{}\n{}\n\n{}\n", "=".repeat(80), titles.join("\n"), text.trim_end()));
+    }
+    Ok(notice)
+}
+
+/// Returns the packages of other projects that `tree` prints.
+fn packages(mut tree: Command, mut metadata: Command) -> Result<Vec<Package>> {
+    tree.args(["--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    let tree = String::from_utf8(step::output(&mut tree, RETRY)?)?;
+    // A line is `name v1.2.3`, and more for packages of this repository.
+    let linked: BTreeSet<(&str, &str)> = tree
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some((words.next()?, words.next()?.strip_prefix('v')?))
+        })
+        .collect();
+    let json = step::output(metadata.args(["--format-version", "1"]), RETRY)?;
+    let metadata: Metadata = serde_json::from_slice(&json).context("cannot parse the output of `cargo metadata`")?;
+    let is_linked = |package: &Package| linked.contains(&(package.name.as_str(), package.version.as_str()));
+    Ok(metadata.packages.into_iter().filter(|package| package.source.is_some() && is_linked(package)).collect())
+}
+
+/// Returns the texts of the licence files of a package, or its SPDX expression if it has no file.
+fn licence_texts(package: &Package) -> Result<Vec<String>> {
+    let dir = package.manifest_path.parent().unwrap_or(Path::new("."));
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().to_lowercase();
+        if entry.file_type()?.is_file() && LICENCE_FILES.iter().any(|prefix| name.starts_with(prefix)) {
+            texts.push(String::from_utf8_lossy(&fs::read(entry.path())?).replace("\r\n", "\n"));
+        }
+    }
+    if texts.is_empty() {
+        texts.push(format!("Licence: {}", package.license.as_deref().unwrap_or("unknown")));
+    }
+    Ok(texts)
+}
