@@ -55,6 +55,9 @@ const DENO: &str = "node_modules/.bin/deno";
 /// One of this many recorded cases runs; see `js-bindings/tests/spec_folder.mjs`.
 const SPEC_EVERY: &str = "TIDEBOX_SPEC_EVERY";
 
+/// Number of sandboxes that come and go in `js-bindings/tests/many.test.mjs`.
+const MANY: &str = "TIDEBOX_MANY";
+
 /// Packs the package and runs `js-bindings/tests`.
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let archive = npm::pack(project, progress, npm::Types::Check)?;
@@ -69,8 +72,8 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         let files = if full { everything.as_slice() } else { &MAIN };
         let mut command = command(&setting, &tests.dir, node, files);
         if full && node.jspi && std::env::var_os(SPEC_EVERY).is_none() {
-            // One engine runs all recorded cases, the others a part.
-            command.env(SPEC_EVERY, "1");
+            // One engine runs all recorded cases and a thousand sandboxes, the others a part.
+            command.env(SPEC_EVERY, "1").env(MANY, "1000");
         }
         run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command)?;
     }
