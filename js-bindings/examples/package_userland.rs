@@ -51,7 +51,8 @@ fn lay_out(userland: &Path, dir: &Path) -> io::Result<()> {
     for Module { file, commands } in tools.module {
         let failed = |reason: &str| io::Error::other(format!("{file}: {reason}"));
         let wasm = fs::read(userland.join("dist").join(&file)).map_err(|error| failed(&error.to_string()))?;
-        let wasm = rewrite(&wasm, RewriteLimits::default()).map_err(|rejection| failed(&rejection.to_string()))?;
+        let wasm = rewrite(&wasm, RewriteLimits { reusable: true, ..RewriteLimits::default() })
+            .map_err(|rejection| failed(&rejection.to_string()))?;
         fs::write(dir.join(&file), &wasm)?;
         let sha256 = Sha256::digest(&wasm).iter().map(|byte| format!("{byte:02x}")).collect();
         listed.push(Listed { bytes: wasm.len(), sha256, file, commands });

@@ -12,6 +12,8 @@ import type { Program } from "./programs.js";
 import { Programs } from "./programs.js";
 import { preinitMemory } from "./pack_memory.js";
 import { hasJspi, imports } from "./imports.js";
+import type { PooledInstance, ReuseMode } from "./instance_pool.js";
+import { InstancePool, memoryBytes } from "./instance_pool.js";
 import type { HostRequest, OutgoingRequest, ToolCall } from "./messages.js";
 import { yieldToEventLoop, monotonic as now, sleep } from "./time.js";
 
@@ -49,6 +51,8 @@ interface Guest {
   readonly name: string;
   program?: Program;
   instance?: WebAssembly.Instance;
+  /** Its instance with the parts that are needed to use it again. */
+  pooled?: PooledInstance;
   memory?: WebAssembly.Memory;
   /** View of its whole memory. Its length is 0 after the memory has grown. */
   view: Uint8Array;
@@ -69,6 +73,7 @@ let current: Guest | undefined;
 let scheduled = false;
 let lastYield = now();
 let programs: Programs | undefined;
+let pool: InstancePool | undefined;
 
 /** Receives the events of the engine. */
 export interface EngineListener {
@@ -90,8 +95,9 @@ export interface EngineListener {
 let listener: EngineListener | undefined;
 
 /** Configures the engine. Called before the kernel creates a sandbox. */
-export function configure(known: Programs, receiver: EngineListener): void {
+export function configure(known: Programs, receiver: EngineListener, reuse: ReuseMode): void {
   programs = known;
+  pool = new InstancePool((program) => createInstance(program, 0).pooled, reuse);
   listener = receiver;
 }
 
@@ -268,7 +274,7 @@ export function guestFork(execution: number, parentPid: number, pid: number, arg
   const parent = guests.get(parentPid);
   const { program, instance, memory, name } = parent ?? {};
   if (program === undefined || instance === undefined || memory === undefined || name === undefined) return false;
-  const pages = memory.buffer.byteLength / PAGE;
+  const pages = memoryBytes(instance, memory) / PAGE;
   if (!kernel.registerInstance(pid, program.isTideboxGuest, pages, true)) return false;
   const guest: Guest = {
     pid, execution, name, program, view: EMPTY, forked: argument, resumeValue: RETRY, parked: false, woken: false,
@@ -289,25 +295,50 @@ export function guestFork(execution: number, parentPid: number, pid: number, arg
 function copy(parent: WebAssembly.Instance, from: WebAssembly.Memory, child: Guest): void {
   const stack = parent.exports[STACK_POINTER];
   if (child.memory === undefined || !(stack instanceof WebAssembly.Global)) throw new Error("the module cannot fork");
-  const missing = from.buffer.byteLength - child.memory.buffer.byteLength;
+  const end = memoryBytes(parent, from);
+  const missing = end - child.memory.buffer.byteLength;
   if (missing > 0) child.memory.grow(missing / PAGE);
   child.view = new Uint8Array(child.memory.buffer);
   // Memory below the stack pointer is unused: the larger part of a stack that is sized for recursion.
-  const live = Math.min(Math.max(stack.value as number, 0), from.buffer.byteLength);
-  child.view.set(new Uint8Array(from.buffer, live), live);
+  const live = Math.min(Math.max(stack.value as number, 0), end);
+  child.view.set(new Uint8Array(from.buffer, live, end - live), live);
   for (const [name, global] of Object.entries(parent.exports)) {
     if (!name.startsWith(GLOBAL)) continue;
     (child.instance?.exports[name] as WebAssembly.Global).value = (global as WebAssembly.Global).value;
   }
 }
 
-function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
-  const instance = new WebAssembly.Instance(program.module, imports(guest.pid, { suspend, blockOnStack }));
+function createInstance(program: Program, number: number): { instance: WebAssembly.Instance; pooled?: PooledInstance } {
+  const pid = new WebAssembly.Global({ value: "i32", mutable: program.reuse !== undefined }, number);
+  const instance = new WebAssembly.Instance(program.module, imports(pid, { suspend, blockOnStack }));
   const { memory } = instance.exports;
+  if (program.reuse === undefined || !(memory instanceof WebAssembly.Memory)) return { instance };
+  return { instance, pooled: { instance, memory, pid } };
+}
+
+/** Gives a guest an instance: one that has been used, or a new one. */
+function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
   guest.program = program;
+  let pooled = pool?.take(program);
+  let instance = pooled?.instance;
+  if (instance === undefined) {
+    ({ instance, pooled } = createInstance(program, guest.pid));
+    if (pooled !== undefined) pool?.register(program, pooled);
+  } else if (pooled !== undefined) {
+    pooled.pid.value = guest.pid;
+  }
+  const { memory } = instance.exports;
   guest.instance = instance;
-  guest.memory = memory instanceof WebAssembly.Memory ? memory : undefined;
+  if (pooled !== undefined) guest.pooled = pooled;
+  if (memory instanceof WebAssembly.Memory) guest.memory = memory;
   return instance;
+}
+
+/** Lets the instance of a guest that has ended be used again. One that was dropped while it was suspended is still on its stack. */
+function releaseInstance(guest: Guest): void {
+  const { program, pooled } = guest;
+  delete guest.pooled;
+  if (program !== undefined && pooled !== undefined) pool?.release(program, pooled);
 }
 
 /** Runs a guest for the first time. */
@@ -318,6 +349,7 @@ async function startGuest(guest: Guest): Promise<void> {
     if (instance !== undefined) await run(guest, instance);
   } finally {
     if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
+    releaseInstance(guest);
     endSlice(guest);
   }
 }
@@ -413,6 +445,7 @@ function runNow(guest: Guest): void {
   } finally {
     kernel.switchGuest(below);
     if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
+    releaseInstance(guest);
   }
 }
 

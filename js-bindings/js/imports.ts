@@ -28,8 +28,8 @@ export interface BlockingFunctions {
   blockOnStack(pid: number, code: number): number;
 }
 
-/** Returns the imports of the guest with this pid. */
-export function imports(pid: number, blocking: BlockingFunctions): WebAssembly.Imports {
+/** Returns the imports of a guest; `pid` is its process number. */
+export function imports(pid: WebAssembly.Global, blocking: BlockingFunctions): WebAssembly.Imports {
   preview1 ??= pick(functionNames("wasi_snapshot_preview1"));
   tideboxV1 ??= pick(functionNames("tidebox_v1"));
   waiting ??= (hasJspi() ? new WebAssembly.Suspending(blocking.suspend) : blocking.blockOnStack) as WebAssembly.ImportValue;
@@ -43,7 +43,7 @@ export function imports(pid: number, blocking: BlockingFunctions): WebAssembly.I
       tick: tick as WebAssembly.ImportValue,
       grow: grow as WebAssembly.ImportValue,
       answer: writeResponse as WebAssembly.ImportValue,
-      pid: new WebAssembly.Global({ value: "i32" }, pid),
+      pid,
     },
   };
 }

@@ -10,6 +10,14 @@ export interface Program {
   readonly pages: number;
   /** Set for the runtime of a pack. */
   readonly pack?: PackLocation;
+  /** Set if its instances can be used again. */
+  readonly reuse?: MemoryLayout;
+}
+
+/** The parts of the initial memory of a program: its stack, its data, and zeros. */
+export interface MemoryLayout {
+  readonly stackEnd: number;
+  readonly dataEnd: number;
 }
 
 const SECTION = "tidebox";
@@ -18,7 +26,7 @@ const SECTION = "tidebox";
 const NO_EXCEPTIONS =
   "the module uses exceptions, which this JavaScript engine does not have; Node 24.15 and newer, Deno 2.4 and newer and " +
   "current browsers have them";
-const VERSION = 1;
+const VERSION = 2;
 
 /** Maximum number of cached modules of guests, so that a program which a script starts repeatedly is compiled once. */
 const MAX_GUEST_MODULES = 32;
@@ -131,5 +139,7 @@ function describe(module: WebAssembly.Module, pack?: PackLocation): Program {
   const view = new DataView(section ?? new ArrayBuffer(0));
   if (view.byteLength < 6 || view.getUint8(0) !== VERSION) throw new Error("the module was not rewritten for this engine");
   const program = { module, isTideboxGuest: view.getUint8(1) === 1, pages: view.getUint32(2, true) };
-  return pack === undefined ? program : { ...program, pack };
+  if (pack !== undefined) return { ...program, pack };
+  if (view.byteLength < 14) return program;
+  return { ...program, reuse: { stackEnd: view.getUint32(6, true), dataEnd: view.getUint32(10, true) } };
 }

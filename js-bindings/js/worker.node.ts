@@ -5,8 +5,14 @@ import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { files } from "./files.node.js";
 import { NodeDirectories } from "./directories.node.js";
 import type { WorkerInput, WorkerOutput } from "./messages.js";
+import type { ReuseMode } from "./instance_pool.js";
 import { packs } from "./pack_host.node.js";
 import { serve } from "./worker.js";
+
+/** Tests compare every reset instance with a new one, or do without. */
+function reuse(mode: string | undefined): ReuseMode {
+  return mode === "off" || mode === "check" ? mode : "on";
+}
 
 const port = parentPort;
 if (port === null) throw new Error("this file must run in a worker; import tidebox instead");
@@ -17,5 +23,5 @@ serve(
     receive: (handle) => void port.on("message", handle),
     take: () => receiveMessageOnPort(port)?.message as WorkerInput | undefined,
   },
-  { files, folders: new NodeDirectories(), packs },
+  { files, folders: new NodeDirectories(), packs, reuse: reuse(process.env["TIDEBOX_REUSE"]) },
 );

@@ -7,6 +7,7 @@ import type { DirectoryHost } from "./directories.js";
 import { useDirectories } from "./directories.js";
 import { hasJspi } from "./imports.js";
 import { instantiateKernel } from "./instance.js";
+import type { ReuseMode } from "./instance_pool.js";
 import * as kernel from "./kernel.js";
 import type { Call, Changes, Failure, WorkerInput, PackWork, WorkerOutput, Setup, HostResponse } from "./messages.js";
 import { CANCEL_SLOTS, MESSAGE_COUNT } from "./messages.js";
@@ -30,6 +31,8 @@ export interface Sources {
   readonly folders?: DirectoryHost;
   /** Files of packs; absent if not supported. */
   readonly packs?: PackHost;
+  /** Uses of instances; for tests. Default: they are used again. */
+  readonly reuse?: ReuseMode;
 }
 
 /** Runs the sandbox that the first message describes. */
@@ -125,7 +128,7 @@ class WorkerServer {
         cancelled: (call) => shared !== undefined && Atomics.load(shared, call % CANCEL_SLOTS) === call,
         listen: mailbox && ((milliseconds) => this.#listen(mailbox, milliseconds)),
         crashed: (error) => reportCrash(port, error),
-      });
+      }, this.#sources.reuse ?? "on");
       const seed = options.seedDirectory === undefined ? [] : [{ path: "", directory: options.seedDirectory, mode: "readOnly" as const }];
       useDirectories(this.#sources.folders, [...(options.mounts ?? []), ...seed]);
       const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());

@@ -10,6 +10,8 @@
 //!   JavaScript function only if the guest has to wait.
 //! - `memory.grow` needs the kernel's permission, memory and tables get a maximum, mutable globals of a module that forks are
 //!   exported, and a start function becomes an export that the host calls after it has access to the memory.
+//! - Instances of a program of the package can be used again ([`RewriteLimits::reusable`]): its size of the memory and the lowest
+//!   address of its stack are kept in globals, and all mutable globals are exported.
 //! - Custom sections are removed. A new one ([`SECTION`]) has the data that the host needs before instantiation.
 //!
 //! A *pre-initialized* program ([`rewrite_preinit`]) starts with a memory that the host appends as data, and returns its exit
@@ -21,6 +23,7 @@
 mod body;
 mod check;
 mod layout;
+mod reuse;
 mod sections;
 #[cfg(test)]
 mod tests;
@@ -41,6 +44,12 @@ pub const CHECKS_PER_SLICE: i32 = 200_000;
 
 /// Name prefix of the exported mutable globals. No linker generates such names.
 pub const GLOBAL_PREFIX: &str = "tidebox:global:";
+/// Name of the exported counter of checks, of a module whose instances are used again.
+pub const COUNTER: &str = "tidebox:global:counter";
+/// Name of the exported lowest value of the stack pointer.
+pub const LOWEST_STACK: &str = "tidebox:global:lowest-stack";
+/// Name of the exported size of the memory that the program sees, in pages.
+pub const MEMORY_SIZE: &str = "tidebox:global:memory-size";
 /// Name of the exported start function.
 pub const START: &str = "tidebox:start";
 
@@ -68,12 +77,15 @@ pub struct RewriteLimits {
     pub table_elements: u64,
     /// Exceptions that the module may use.
     pub exceptions: Exceptions,
+    /// True for programs of the package, whose instances are used again if they fit. The layout of the memory of other modules is
+    /// unknown.
+    pub reusable: bool,
 }
 
 impl Default for RewriteLimits {
     /// The 32-bit address space, the table limit of the native engine, and no exceptions.
     fn default() -> Self {
-        Self { memory_bytes: 1 << 32, table_elements: 64_000, exceptions: Exceptions::default() }
+        Self { memory_bytes: 1 << 32, table_elements: 64_000, exceptions: Exceptions::default(), reusable: false }
     }
 }
 
@@ -116,7 +128,10 @@ impl From<wasmparser::Error> for RewriteError {
 /// [`RewriteError`] for bytes that are not a module, and for a module that uses or imports something unsupported.
 pub fn rewrite(wasm: &[u8], limits: RewriteLimits) -> Result<Vec<u8>, RewriteError> {
     check::check(wasm, limits)?;
-    let layout = layout::Layout::of(wasm)?;
+    let mut layout = layout::Layout::of(wasm)?;
+    if limits.reusable {
+        layout.reuse = reuse::of(wasm)?;
+    }
     sections::assemble(wasm, &layout, limits)
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use wasmparser::{ExternalKind, FuncType, Parser, Payload, TypeRef};
 
 use super::RewriteError;
+use super::reuse::Reuse;
 
 /// Engine functions that a module imports after its own imports, with their number of parameters. The last one is only for
 /// pre-initialized programs.
@@ -30,7 +31,8 @@ pub(super) struct PreinitInfo {
 /// Indices of the old module and their mapping to the new one.
 ///
 /// Functions are in this order: the module's imports, those of the engine, the module's own, a wrapper for each import, and those
-/// of [`Layout::check`], [`Layout::grow`] and [`Layout::charge`]. Globals are the pid, the module's own, and the counter.
+/// of [`Layout::check`], [`Layout::grow`] and [`Layout::charge`]. Globals are the pid, the module's own, the counter,
+/// and those of [`Layout::lowest_stack`] and [`Layout::memory_size`] if its instances are used again.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub(super) types: u32,
@@ -49,6 +51,8 @@ pub(super) struct Layout {
     /// Functions that it exports.
     pub(super) exported: BTreeMap<String, u32>,
     pub(super) preinit: Option<PreinitInfo>,
+    /// Set if its instances are used again.
+    pub(super) reuse: Option<Reuse>,
 }
 
 impl Layout {
@@ -177,6 +181,16 @@ impl Layout {
     /// Index of the counter of remaining checks.
     pub(super) fn counter(&self) -> u32 {
         u32::try_from(self.globals.len()).unwrap_or(u32::MAX - 1) + 1
+    }
+
+    /// Index of the lowest value of the stack pointer.
+    pub(super) fn lowest_stack(&self) -> u32 {
+        self.counter() + 1
+    }
+
+    /// Index of the size of the memory that the program sees, in pages. The memory of an instance that is used again may be larger.
+    pub(super) fn memory_size(&self) -> u32 {
+        self.counter() + 2
     }
 
     /// Returns whether it is a Tidebox guest.

@@ -13,10 +13,14 @@ use wasmparser::{Parser, Payload};
 use super::body::{Translation, body};
 use super::check::PAGE;
 use super::layout::{Layout, PreinitInfo, count};
-use super::{CHECKS_PER_SLICE, ENGINE, GLOBAL_PREFIX, HOST_CALL, RewriteError, RewriteLimits, SECTION, START, wrapper};
+use super::{
+    CHECKS_PER_SLICE, COUNTER, ENGINE, GLOBAL_PREFIX, HOST_CALL, LOWEST_STACK, MEMORY_SIZE, RewriteError,
+    RewriteLimits, SECTION, START, wrapper,
+};
 
-/// Version of the custom section: a byte with the version, a byte that is 1 for a Tidebox guest, and the initial pages of memory.
-const VERSION: u8 = 1;
+/// Version of the custom section: a byte with the version, a byte that is 1 for a Tidebox guest, and the initial pages of memory. If
+/// instances are used again, the ends of the stack and of the data follow. Numbers have four bytes, the lowest first.
+const VERSION: u8 = 2;
 
 #[derive(Default)]
 struct Sections {
@@ -105,7 +109,16 @@ impl Sections {
             self.types.ty().function(i32s(parameters), [ValType::I32]);
             self.imports.import(ENGINE, name, EntityType::Function(first + at));
         }
-        self.imports.import(ENGINE, "pid", GlobalType { val_type: ValType::I32, mutable: false, shared: false });
+        self.imports.import(
+            ENGINE,
+            "pid",
+            GlobalType {
+                val_type: ValType::I32,
+                // An instance that is used again gets another pid.
+                mutable: layout.reuse.is_some(),
+                shared: false,
+            },
+        );
         // Types of the functions that are added in addition to the wrappers.
         self.types.ty().function([], []);
         self.types.ty().function([ValType::I32], [ValType::I32]);
@@ -138,15 +151,28 @@ impl Sections {
         if layout.memory_pages.is_some() {
             self.code.function(&wrapper::grow(layout)).function(&wrapper::charge(layout));
         }
-        let counter = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
-        self.globals.global(counter, &ConstExpr::i32_const(CHECKS_PER_SLICE));
+        let number = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
+        self.globals.global(number, &ConstExpr::i32_const(CHECKS_PER_SLICE));
+        if let Some(reuse) = layout.reuse {
+            self.globals.global(number, &ConstExpr::i32_const(reuse.stack_end.cast_signed()));
+            self.globals.global(number, &ConstExpr::i32_const(reuse.pages.cast_signed()));
+        }
     }
 
     fn add_exports(&mut self, layout: &Layout) -> Result<(), RewriteError> {
         if let Some(start) = layout.start {
             self.exports.export(START, ExportKind::Func, layout.function(start));
         }
-        if layout.forks {
+        if layout.reuse.is_some() {
+            for (name, global) in [
+                (COUNTER, layout.counter()),
+                (LOWEST_STACK, layout.lowest_stack()),
+                (MEMORY_SIZE, layout.memory_size()),
+            ] {
+                self.exports.export(name, ExportKind::Global, global);
+            }
+        }
+        if layout.forks || layout.reuse.is_some() {
             for (at, _) in (0..).zip(&layout.globals).filter(|(_, mutable)| **mutable) {
                 self.exports.export(&format!("{GLOBAL_PREFIX}{at}"), ExportKind::Global, layout.global(at));
             }
@@ -159,6 +185,9 @@ impl Sections {
         let pages = u32::try_from(layout.memory_pages.unwrap_or(0)).unwrap_or(u32::MAX);
         let pages = pages.max(layout.preinit.map_or(0, |preinit| preinit.pages));
         metadata.extend_from_slice(&pages.to_le_bytes());
+        if let Some(reuse) = layout.reuse {
+            metadata.extend([reuse.stack_end, reuse.data_end].iter().flat_map(|end| end.to_le_bytes()));
+        }
         let mut module = Module::new();
         module
             .section(&CustomSection { name: Cow::Borrowed(SECTION), data: Cow::Owned(metadata) })

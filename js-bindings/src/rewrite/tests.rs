@@ -176,7 +176,7 @@ fn custom_sections_are_replaced_by_one() {
         Ok(Payload::CustomSection(section)) => Some((section.name().to_owned(), section.data().to_vec())),
         _ => None,
     });
-    assert_eq!(sections.collect::<Vec<_>>(), [("tidebox".to_owned(), vec![1, 1, 3, 0, 0, 0])]);
+    assert_eq!(sections.collect::<Vec<_>>(), [("tidebox".to_owned(), vec![2, 1, 3, 0, 0, 0])]);
 }
 
 #[test]
@@ -355,4 +355,78 @@ fn invalid_preinit_programs_are_rejected() {
         wat::parse_str("(module (import \"host\" \"other\" (func)) (func (export \"run\")))").expect("well-formed");
     assert!(refused(&other, true).contains("the function host::other"));
     assert!(rewrite(&preinit(PREPARED), RewriteLimits::default()).is_err(), "a command must not import host.call");
+}
+
+/// The layout that LLVM's linker writes: stack, data, heap.
+const LINKED: &str =
+    "(memory (export \"memory\") 3) (global (mut i32) (i32.const 65536)) (data (i32.const 65540) \"data\")";
+
+fn reusable(body: &str) -> Vec<u8> {
+    let limits = RewriteLimits { reusable: true, ..RewriteLimits::default() };
+    let wasm = rewrite(&module(body), limits).expect("the module is accepted");
+    Validator::new_with_features(FEATURES).validate_all(&wasm).expect("what was rewritten is valid");
+    wasm
+}
+
+fn section(wasm: &[u8]) -> Vec<u8> {
+    let sections = Parser::new(0).parse_all(wasm).filter_map(|payload| match payload {
+        Ok(Payload::CustomSection(section)) => Some(section.data().to_vec()),
+        _ => None,
+    });
+    sections.last().expect("the module has a section")
+}
+
+#[test]
+fn reusable_modules_describe_their_memory_and_export_their_globals() {
+    let wasm = reusable(&format!("{LINKED} (global (mut i64) (i64.const 2))"));
+    assert_eq!(section(&wasm), [2, 0, 3, 0, 0, 0, 0, 0, 1, 0, 8, 0, 1, 0]);
+    let names: Vec<String> = exports(&wasm).into_iter().map(|(name, _)| name).collect();
+    let globals = ["counter", "lowest-stack", "memory-size", "0", "1"].map(|name| format!("tidebox:global:{name}"));
+    assert_eq!(names, [vec!["memory".to_owned(), "_start".to_owned()], globals.to_vec()].concat());
+}
+
+#[test]
+fn modules_that_cannot_be_reset_are_not_reusable() {
+    let table = "(table 2 funcref)";
+    for body in [
+        String::new(),
+        "(memory 3)".to_owned(),
+        "(memory 3) (global i32 (i32.const 65536))".to_owned(),
+        "(memory 3) (global (mut i64) (i64.const 65536))".to_owned(),
+        format!("{LINKED} (global (mut funcref) (ref.null func))"),
+        format!("{LINKED} (global (mut v128) (v128.const i32x4 0 0 0 0))"),
+        format!("{LINKED} (data (i32.const 1024) \"below the stack\")"),
+        format!("{LINKED} (data $d \"passive\")"),
+        format!("{LINKED} (data $d \"x\") (func (data.drop $d))"),
+        format!("{LINKED} {table} (func (table.set (i32.const 0) (ref.null func)))"),
+        format!("{LINKED} {table} (func (drop (table.grow (ref.null func) (i32.const 1))))"),
+    ] {
+        let wasm = reusable(&body);
+        assert_eq!(section(&wasm).len(), 6, "{body}");
+        assert!(!exports(&wasm).iter().any(|(name, _)| name.starts_with("tidebox:global")), "{body}");
+    }
+}
+
+#[test]
+fn the_lowest_stack_pointer_is_kept_where_it_is_lowered() {
+    let lower = "(func global.get 0 i32.const 16 i32.sub global.set 0)";
+    let raise = "(func global.get 0 i32.const 16 i32.add global.set 0)";
+    // The pid is global 0, the module's own is 1, the counter 2, the lowest stack pointer 3.
+    let keeps = |body: &str| {
+        let functions = functions(&reusable(&format!("{LINKED} {body}")));
+        functions[0].iter().any(|operator| operator == "GlobalSet { global_index: 3 }")
+    };
+    assert!(keeps(lower));
+    assert!(!keeps(raise));
+    // An addition that lowers.
+    assert!(keeps("(func global.get 0 i32.const -16 i32.add global.set 0)"));
+}
+
+#[test]
+fn the_size_of_a_reused_memory_is_that_of_a_new_one() {
+    let functions = functions(&reusable(&format!("{LINKED} (func (result i32) memory.size)")));
+    assert_eq!(functions[0], ["GlobalGet { global_index: 4 }", "End"]);
+    let grow = functions.iter().find(|f| f.iter().any(|operator| operator.starts_with("MemoryGrow")));
+    let grow = grow.expect("memory can grow");
+    assert!(grow.iter().any(|operator| operator == "GlobalSet { global_index: 4 }"), "{grow:?}");
 }

@@ -113,7 +113,30 @@ pub(super) fn check(layout: &Layout) -> Function {
 }
 
 /// Returns the replacement of `memory.grow`, which needs the kernel's permission.
+///
+/// The memory of an instance that is used again may already have the pages; then only the size that the program sees changes:
+/// ```text
+/// if !may_grow(pid, size, delta) { return -1 }
+/// missing = size + delta - memory.size
+/// if missing > 0 && memory.grow(missing) == -1 { return -1 }
+/// size += delta
+/// return size - delta
+/// ```
 pub(super) fn grow(layout: &Layout) -> Function {
+    const DELTA: u32 = 0;
+    const MISSING: u32 = 1;
+    if layout.reuse.is_some() {
+        let size = layout.memory_size();
+        let mut f = Function::new([(1, ValType::I32)]);
+        let mut code = f.instructions();
+        code.global_get(layout.pid()).global_get(size).local_get(DELTA).call(layout.may_grow()).i32_eqz();
+        code.if_(EMPTY).i32_const(-1).return_().end();
+        code.global_get(size).local_get(DELTA).i32_add().memory_size(0).i32_sub().local_tee(MISSING);
+        code.i32_const(0).i32_gt_s().if_(EMPTY).local_get(MISSING).memory_grow(0).i32_const(-1).i32_eq();
+        code.if_(EMPTY).i32_const(-1).return_().end().end();
+        code.global_get(size).global_get(size).local_get(DELTA).i32_add().global_set(size).end();
+        return f;
+    }
     let mut f = Function::new([]);
     let mut code = f.instructions();
     code.global_get(layout.pid()).memory_size(0).local_get(0).call(layout.may_grow());
@@ -130,6 +153,13 @@ pub(super) fn charge(layout: &Layout) -> Function {
     code.global_set(layout.counter()).global_get(layout.counter()).i32_const(0).i32_lt_s();
     code.if_(EMPTY).call(layout.check()).end().local_get(0).end();
     f
+}
+
+/// Keeps the lowest value of the stack pointer, which was set: the stack below it is still as in a new instance.
+pub(super) fn keep_lowest_stack(layout: &Layout, pointer: u32, function: &mut Function) {
+    let lowest = layout.lowest_stack();
+    let mut code = function.instructions();
+    code.global_get(pointer).global_get(lowest).i32_lt_u().if_(EMPTY).global_get(pointer).global_set(lowest).end();
 }
 
 /// Returns the check at loop headers and function entries.

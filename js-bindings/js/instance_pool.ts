@@ -1,0 +1,122 @@
+/**
+ * Instances that are used again. Creating an instance costs more than most commands, and causes a garbage collection every few
+ * commands, because the engine charges the whole initial memory to its heap.
+ *
+ * All instances of a pool belong to one sandbox. When a process has ended, its instance is reset: stack, data, heap and globals are
+ * as in a new instance, as far as the program could have changed them.
+ */
+
+import type { Program } from "./programs.js";
+
+/** Prefix of the names of exported mutable globals; see `src/rewrite.rs`. */
+const GLOBAL = "tidebox:global:";
+const LOWEST_STACK = `${GLOBAL}lowest-stack`;
+const MEMORY_SIZE = `${GLOBAL}memory-size`;
+const PAGE = 65536;
+
+/** Bytes below the stack pointer that a function which calls no other may use without lowering it (LLVM's red zone). */
+const RED_ZONE = 128;
+
+/** Maximum number of resting instances, and of those of one program. A resting one holds about a MiB. */
+const MAX_RESTING = 24;
+const MAX_OF_PROGRAM = 6;
+
+/** Pages of heap with which an instance is still kept. */
+const MAX_GROWTH = 16;
+
+/** An instance with the parts that a reset needs. */
+export interface PooledInstance {
+  readonly instance: WebAssembly.Instance;
+  readonly memory: WebAssembly.Memory;
+  /** The process number, a global that the engine provides. */
+  readonly pid: WebAssembly.Global;
+}
+
+/** The initial state of the instances of a program. */
+interface InitialState {
+  /** Memory from the end of the stack to the end of the data. */
+  readonly data: Uint8Array;
+  readonly globals: ReadonlyMap<string, unknown>;
+}
+
+/** Uses of instances: again (the default), never, or again with a comparison of each reset instance with a new one. */
+export type ReuseMode = "on" | "off" | "check";
+
+export class InstancePool {
+  readonly #create: (program: Program) => PooledInstance | undefined;
+  readonly #mode: ReuseMode;
+  readonly #initial = new Map<Program, InitialState>();
+  readonly #resting = new Map<Program, PooledInstance[]>();
+  #count = 0;
+
+  /** `create` returns a new instance to compare with. */
+  constructor(create: (program: Program) => PooledInstance | undefined, mode: ReuseMode) {
+    this.#create = create;
+    this.#mode = mode;
+  }
+
+  /** Returns an instance in its initial state, if one rests. */
+  take(program: Program): PooledInstance | undefined {
+    const found = this.#resting.get(program)?.pop();
+    if (found !== undefined) this.#count -= 1;
+    return found;
+  }
+
+  /** Keeps the initial state of a program. Called with every new instance, before it runs. */
+  register(program: Program, { instance, memory }: PooledInstance): void {
+    const { reuse } = program;
+    if (reuse === undefined || this.#mode === "off" || this.#initial.has(program)) return;
+    const data = new Uint8Array(memory.buffer).slice(reuse.stackEnd, reuse.dataEnd);
+    this.#initial.set(program, { data, globals: new Map(globals(instance).map(([name, global]) => [name, global.value])) });
+  }
+
+  /** Resets the instance of a process that has ended, and keeps it. */
+  release(program: Program, pooled: PooledInstance): void {
+    const initial = this.#initial.get(program);
+    if (initial === undefined || !reset(program, pooled, initial)) return;
+    if (this.#mode === "check") compare(pooled, this.#create(program));
+    const resting = this.#resting.get(program) ?? [];
+    if (this.#count >= MAX_RESTING || resting.length >= MAX_OF_PROGRAM) return;
+    resting.push(pooled);
+    this.#resting.set(program, resting);
+    this.#count += 1;
+  }
+}
+
+/** Returns the size of a memory that its program sees, in bytes. The memory of an instance that is used again may be larger. */
+export function memoryBytes(instance: WebAssembly.Instance, memory: WebAssembly.Memory): number {
+  const size = instance.exports[MEMORY_SIZE];
+  return size instanceof WebAssembly.Global ? Number(size.value) * PAGE : memory.buffer.byteLength;
+}
+
+function globals(instance: WebAssembly.Instance): [string, WebAssembly.Global][] {
+  return Object.entries(instance.exports).filter((entry): entry is [string, WebAssembly.Global] => entry[0].startsWith(GLOBAL));
+}
+
+/** Restores the initial state. Returns false if the instance has grown too much to be kept. */
+function reset(program: Program, { instance, memory }: PooledInstance, initial: InitialState): boolean {
+  const { reuse } = program;
+  const lowest = instance.exports[LOWEST_STACK];
+  if (reuse === undefined || !(lowest instanceof WebAssembly.Global)) return false;
+  if (memory.buffer.byteLength / PAGE > program.pages + MAX_GROWTH) return false;
+  const bytes = new Uint8Array(memory.buffer);
+  const end = memoryBytes(instance, memory);
+  bytes.fill(0, Math.max(0, (Number(lowest.value) >>> 0) - RED_ZONE), reuse.stackEnd);
+  bytes.set(initial.data, reuse.stackEnd);
+  bytes.fill(0, reuse.dataEnd, end);
+  for (const [name, global] of globals(instance)) global.value = initial.globals.get(name);
+  return true;
+}
+
+/** Compares a reset instance with a new one. */
+function compare({ instance, memory }: PooledInstance, fresh: PooledInstance | undefined): void {
+  if (fresh === undefined) throw new Error("the program has no memory");
+  const [found, expected] = [new Uint8Array(memory.buffer), new Uint8Array(fresh.memory.buffer)];
+  for (let at = 0; at < found.length; at += 1) {
+    if (found[at] !== (expected[at] ?? 0)) throw new Error(`an instance that was reset differs from a new one at address ${at}`);
+  }
+  const others = new Map(globals(fresh.instance).map(([name, global]) => [name, global.value]));
+  for (const [name, global] of globals(instance)) {
+    if (global.value !== others.get(name)) throw new Error(`an instance that was reset differs from a new one in ${name}`);
+  }
+}

@@ -1,0 +1,65 @@
+// Instances of programs are used again. `TIDEBOX_REUSE=check` compares each one that was reset with a new one, byte by byte; a
+// difference ends the Worker, and with it the command.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Sandbox } from "tidebox";
+
+async function create(mode) {
+  // A Worker has a copy of the environment at its start.
+  process.env.TIDEBOX_REUSE = mode;
+  return await Sandbox.create({ files: { "data.txt": Array.from({ length: 2000 }, (_, n) => `line ${n * 7919 % 2000}`).join("\n") } });
+}
+
+/** Scripts that use programs in every way: pipes, subshells, traps, growth, deep recursion, signals, early ends. */
+const SCRIPTS = [
+  "seq 1 1000 | grep 7 | sort -r | head -5",
+  "sort data.txt | uniq -c | sort -rn | head -3",
+  "for i in 1 2 3; do (x=$i; echo $((x * 2)) | tr 2 z); done",
+  "yes | head -2; yes | head -1 | cat",
+  "x=$(seq 1 20000 | sort -rn | tail -1); echo ${#x} $x",
+  "f() { [ $1 -gt 0 ] && f $(($1 - 1)) || echo deep; }; f 100",
+  "awk 'function f(n) { return n < 1 ? 0 : 1 + f(n - 1) } BEGIN { print f(500) }'",
+  "echo '{\"a\": [1, 2, {\"b\": null}]}' | jq -c '.a[2], (.a | length)'",
+  "printf 'b 2\\na 1\\n' | sort | while read -r name count; do echo \"$count-$name\"; done",
+  "sqlite3 :memory: 'create table t(x); insert into t values (1), (2); select sum(x) from t'",
+  "mkdir -p d/e; touch d/e/f; find d -name f -exec ls {} \\; ; tar -cf t.tar d; tar -tf t.tar; rm -r d",
+  "trap 'echo ended' EXIT; kill -TERM $$; sleep 1",
+  "timeout 0.2 sh -c 'while :; do :; done'; echo $?",
+  "sed -n '2{p;q}' data.txt; cut -d' ' -f2 data.txt | paste -sd+ | bc",
+  "false | true; echo ${PIPESTATUS[@]}; (exit 7); echo $?",
+  "head -c 3000000 /dev/zero | gzip -c | gunzip | md5sum",
+];
+
+async function run(sandbox, command) {
+  const { output, exitCode, stoppedBy } = await sandbox.execute(command);
+  return { command, output, exitCode, stoppedBy };
+}
+
+test("reused instances give the same output as new ones, and equal them after every reset", { timeout: 600_000 }, async () => {
+  const [checked, reused, fresh] = [await create("check"), await create("on"), await create("off")];
+  for (let round = 0; round < 3; round += 1) {
+    for (const script of SCRIPTS) {
+      const expected = await run(fresh, script);
+      assert.deepEqual(await run(reused, script), expected);
+      assert.deepEqual(await run(checked, script), expected);
+    }
+  }
+  await Promise.all([checked, reused, fresh].map((sandbox) => sandbox.close()));
+});
+
+test("the instance of every program equals a new one after it was used", { timeout: 900_000 }, async () => {
+  const sandbox = await create("check");
+  const { output } = await sandbox.execute("cd /bin && ls");
+  const names = output.trim().split("\n").filter((name) => !["[", "bash", "sh", "time"].includes(name));
+  assert.ok(names.length > 200, `${names.length} programs`);
+  for (let at = 0; at < names.length; at += 10) {
+    // Without input each ends by itself; the second use is that of a reset instance.
+    const lines = names.slice(at, at + 10).flatMap((name) => [`${name} --help`, `timeout 1 ${name}`, `timeout 1 ${name} data.txt`]);
+    const script = lines.map((line) => `${line} </dev/null >/dev/null 2>&1`).join("\n");
+    const { exitCode, stoppedBy, output: text } = await sandbox.execute(`${script}\necho done`);
+    assert.deepEqual([exitCode, stoppedBy, text], [0, undefined, "done\n"], names.slice(at, at + 10).join(" "));
+  }
+  await sandbox.close();
+});
