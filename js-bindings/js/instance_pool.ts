@@ -3,7 +3,7 @@
  * commands, because the engine charges the whole initial memory to its heap.
  *
  * All instances of a pool belong to one sandbox. When a process has ended, its instance is reset: stack, data, heap and globals are
- * as in a new instance, as far as the program could have changed them.
+ * as in a new instance.
  */
 
 import type { Program } from "./programs.js";

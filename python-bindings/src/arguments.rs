@@ -54,7 +54,7 @@ impl<'py> FromPyObject<'_, 'py> for PathArgument {
             let kind = value.get_type().name()?.to_string();
             return Err(PyTypeError::new_err(format!("path must be str, bytes or os.PathLike, not {kind}")));
         }
-        // As of `os.fsencode`: surrogates are the bytes that are not UTF-8 in a path that `ls` returned.
+        // Like `os.fsencode`: surrogates are the bytes that are not UTF-8 in a path that `ls` returned.
         let bytes = value.call_method1("encode", ("utf-8", "surrogateescape"));
         let bytes = bytes.map_err(|_| invalid("path contains surrogates that represent no byte; pass bytes"))?;
         Ok(Self(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))

@@ -26,7 +26,7 @@ create_exception!(
 /// Creates the exception of a failure.
 pub(crate) fn sandbox_error(error: &Error) -> PyErr {
     let exception = || SandboxError::new_err(error.to_string());
-    // Without an interpreter nobody reads the attribute.
+    // Without an interpreter the attribute is unread.
     runtime::attach(|py| with_kind(py, exception(), error.kind().as_str())).unwrap_or_else(exception)
 }
 

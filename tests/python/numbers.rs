@@ -76,7 +76,7 @@ print(io.BufferedReader(Raw()).read1(2))
 }
 
 #[tokio::test]
-async fn numbers_that_are_no_descriptor_or_signal_raise_as_natively() {
+async fn invalid_descriptors_and_signals_raise_as_natively() {
     let Some(sandbox) = sandbox() else { return };
     let program = r#"
 import os

@@ -200,7 +200,7 @@ fn test(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<()> 
     test_frameworks(project, progress, wheel, &tests)
 }
 
-/// Tests the adapter of each framework in an environment of its own, because their packages exclude each other's versions.
+/// Tests the adapter of each framework in a separate environment, because their packages exclude each other's versions.
 fn test_frameworks(project: &Project, progress: &mut Progress, wheel: &Path, tests: &Path) -> Result<()> {
     let mut frameworks: Vec<PathBuf> = fs::read_dir(project.root.join("python-bindings/tests/frameworks"))?
         .map(|entry| Ok(entry?.path()))

@@ -61,7 +61,7 @@ pub(super) fn body(layout: &Layout, body: &FunctionBody<'_>) -> Result<Function,
     Ok(function)
 }
 
-/// Recognises the end of a function, which raises the stack pointer: `i32.const N; i32.add; global.set`.
+/// Recognises the end of a function, which increases the stack pointer: `i32.const N; i32.add; global.set`.
 #[derive(Default)]
 struct RaisesStack {
     positive: bool,

@@ -1,7 +1,7 @@
 //! The analysis of modules whose instances can be used again.
 //!
 //! An instance that has ended is reset: its stack from the lowest used address, its data and its heap are restored, and so are its
-//! globals. That is possible if nothing else of an instance can change, and if the parts of the memory are known: first the stack, then
+//! globals. That is possible if only these can change, and if the parts of the memory are known: first the stack, then
 //! the data, then the heap, as LLVM's linker arranges them for the programs of this package.
 
 use wasmparser::{ConstExpr, DataKind, ElementKind, Global, Operator, Parser, Payload, ValType};

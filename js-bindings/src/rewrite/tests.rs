@@ -377,7 +377,7 @@ fn section(wasm: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn reusable_modules_describe_their_memory_and_export_their_globals() {
+fn reusable_modules_describe_their_memory_and_export_globals() {
     let wasm = reusable(&format!("{LINKED} (global (mut i64) (i64.const 2))"));
     assert_eq!(section(&wasm), [2, 0, 3, 0, 0, 0, 0, 0, 1, 0, 8, 0, 1, 0]);
     let names: Vec<String> = exports(&wasm).into_iter().map(|(name, _)| name).collect();
