@@ -249,6 +249,13 @@ impl Fs {
             .chain(merged.into_iter().flatten())
     }
 
+    /// Returns whether the inode is the same in both, unchanged since one was created from a snapshot of the other. False for some
+    /// unchanged inodes, whose neighbours in the table were changed.
+    #[must_use]
+    pub fn shares(&self, other: &Self, ino: Ino) -> bool {
+        self.table.shares(&other.table, ino)
+    }
+
     /// Returns the parent of a directory. The root is its own parent; for a non-directory, returns the root.
     #[must_use]
     pub fn parent(&self, dir: Ino) -> Ino {

@@ -66,6 +66,11 @@ impl SnapshotEncoder<'_> {
         record_kind: RecordKind,
         record: Option<u64>,
     ) {
+        if let Some(dir) = dir.filter(|&dir| Some(dir) == base && self.fs.shares(self.base, dir)) {
+            let names = self.changed_names(dir);
+            self.levels.push(Level { names, name, record, record_kind });
+            return;
+        }
         let mut names: BTreeMap<Vec<u8>, Inos> = BTreeMap::new();
         for (name, ino, _) in dir.into_iter().flat_map(|dir| self.fs.read_dir(dir, None)) {
             names.insert(name.to_vec(), (Some(ino), None));
@@ -75,6 +80,14 @@ impl SnapshotEncoder<'_> {
         }
         let names: Vec<_> = names.into_iter().collect();
         self.levels.push(Level { names: names.into_iter(), name, record, record_kind });
+    }
+
+    /// Returns the entries of an unchanged directory that may have changed, and its directories. Most of a tree is skipped here.
+    fn changed_names(&self, dir: Ino) -> std::vec::IntoIter<(Vec<u8>, Inos)> {
+        let entries = self.fs.read_dir(dir, None);
+        let changed = entries.filter(|&(_, ino, kind)| kind == Kind::Dir || !self.fs.shares(self.base, ino));
+        let names: Vec<_> = changed.map(|(name, ino, _)| (name.into_owned(), (Some(ino), Some(ino)))).collect();
+        names.into_iter()
     }
 
     fn compare_entry(&mut self, name: Vec<u8>, (current, base): Inos) {
@@ -123,6 +136,9 @@ impl SnapshotEncoder<'_> {
     /// Encodes an entry that is the base image's own, at the same path.
     fn encode_base_entry(&mut self, name: Vec<u8>, current: Option<Ino>, base: Option<Ino>) {
         let Some(ino) = current else { return };
+        if self.fs.shares(self.base, ino) && !self.is_dir(ino) {
+            return;
+        }
         let record = self.changed_attributes(ino).map(|record_kind| self.emit(name.clone(), record_kind));
         if self.is_dir(ino) {
             self.open(current, base, name, RecordKind::Unchanged, record);
