@@ -4,6 +4,7 @@
 mod chromium;
 mod emulators;
 mod engines;
+mod frameworks;
 mod test_dir;
 
 use std::path::{Path, PathBuf};
@@ -83,6 +84,7 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
         // The tests include overlapping calls, which need JSPI.
         run(progress, &setting, &tests.dir.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
+        frameworks::run(progress, &setting, &tests, node)?;
         run(progress, &setting, &tests.dir.join("examples"), node, &["examples.test.mjs"])?;
         browser(progress, &setting, &tests, node)?;
     }

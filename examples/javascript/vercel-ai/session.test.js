@@ -1,14 +1,14 @@
-// Tests of the session against the interface of the AI SDK; run with `node --test`.
+// A sandbox as the session of the AI SDK, with all its methods; run with `node --test`.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { generateText, stepCountIs, tool } from "ai";
 import { Sandbox } from "tidebox";
+import { sandboxSession } from "tidebox/ai-sdk";
 import { z } from "zod";
 
 import { scripted } from "./script.js";
-import { sandboxSession } from "./session.js";
 
 let sandbox;
 let session;
@@ -42,8 +42,8 @@ test("writing a file creates missing directories", async () => {
   await session.run({ command: "ln -s bytes d/link" });
   const entries = (await session.listDirectory({ path: "d" })).sort((one, two) => one.name.localeCompare(two.name));
   assert.deepEqual(entries.map(({ name, type }) => `${name} ${type}`), ["bytes file", "e directory", "link symlink", "stream file"]);
-  await assert.rejects(async () => session.writeTextFile({ path: "d", content: "" }), /cannot write d: is_directory/);
-  await assert.rejects(async () => session.listDirectory({ path: "a.txt" }), /a\.txt is not a directory/);
+  await assert.rejects(async () => session.writeTextFile({ path: "d", content: "" }), /directory/);
+  await assert.rejects(async () => session.listDirectory({ path: "a.txt" }), /not.a.directory/);
 });
 
 test("deleting a directory fails", async () => {
@@ -64,7 +64,7 @@ test("a process is streamed, awaited and killed", async () => {
   await endless.kill();
   await endless.kill();
   assert.deepEqual(await endless.wait(), { exitCode: 137 });
-  await assert.rejects(async () => session.spawn({ command: "cat", stdin: true }), /cannot keep standard input open/);
+  await assert.rejects(async () => session.spawn({ command: "cat", stdin: true }), /open standard input/);
 });
 
 test("a signal aborts a command with its reason", async () => {

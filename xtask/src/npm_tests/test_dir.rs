@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::RETRY;
+use super::frameworks::FRAMEWORKS;
 use crate::npm;
 use crate::project::Project;
 use crate::step::Progress;
@@ -41,7 +42,7 @@ pub(super) fn prepare(project: &Project, progress: &mut Progress, archive: &Path
     remove_all_but(&dir, "node_modules")?;
     let from = project.root.join("js-bindings/tests");
     let files = copy_files(&from, &dir)?;
-    for workspace in WORKSPACES {
+    for workspace in workspaces() {
         copy_files(&from.join(workspace), &dir.join(workspace))?;
     }
     copy_files(&from.join(TYPES), &dir.join(TYPES))?;
@@ -56,6 +57,11 @@ pub(super) fn prepare(project: &Project, progress: &mut Progress, archive: &Path
     copy_files(&from.join("examples"), &dir.join("examples"))?;
     install(project, progress, archive, &dir, &examples)?;
     Ok(Tests { dir, files })
+}
+
+/// The directories of tests that need additional npm packages, including those of frameworks.
+fn workspaces() -> impl Iterator<Item = &'static str> {
+    WORKSPACES.into_iter().chain(FRAMEWORKS.into_iter().map(|(dir, _)| dir))
 }
 
 /// The examples that are npm packages.
@@ -106,7 +112,7 @@ fn install(project: &Project, progress: &mut Progress, archive: &Path, dir: &Pat
     packed.hash(&mut hasher);
     let name = format!("tidebox-{:016x}.tgz", hasher.finish());
     fs::write(dir.join(&name), packed)?;
-    let mut workspaces = WORKSPACES.map(str::to_owned).to_vec();
+    let mut workspaces: Vec<String> = workspaces().map(str::to_owned).collect();
     for example in examples {
         let copy = example_copy(dir, example);
         use_archive(&copy.join("package.json"), &format!("file:../../{name}"))?;

@@ -1,0 +1,20 @@
+//! Tests of the adapters for agent frameworks.
+
+use anyhow::Result;
+
+use super::Setting;
+use super::engines::Node;
+use super::test_dir::Tests;
+use crate::step::Progress;
+
+/// Directories of `js-bindings/tests` with the packages of one framework each, and their test files.
+pub(super) const FRAMEWORKS: [(&str, &[&str]); 1] =
+    [("frameworks/ai-sdk", &["session.test.mjs", "harness.test.mjs", "types.test.mjs"])];
+
+/// Runs the tests of each framework.
+pub(super) fn run(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, node: &Node) -> Result<()> {
+    for (dir, files) in FRAMEWORKS {
+        super::run(progress, setting, &tests.dir.join(dir), node, files)?;
+    }
+    Ok(())
+}
