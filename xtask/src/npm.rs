@@ -36,10 +36,11 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 18] = [
+const TYPES: [&str; 19] = [
     "agent_backend.d.ts",
     "ai_sdk.d.ts",
     "ai_sdk_harness.d.ts",
+    "bash_tool.d.ts",
     "error.d.ts",
     "host_tool.d.ts",
     "network_options.d.ts",
