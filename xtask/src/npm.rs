@@ -36,7 +36,7 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 19] = [
+const TYPES: [&str; 21] = [
     "agent_backend.d.ts",
     "ai_sdk.d.ts",
     "ai_sdk_harness.d.ts",
@@ -44,6 +44,8 @@ const TYPES: [&str; 19] = [
     "error.d.ts",
     "host_tool.d.ts",
     "network_options.d.ts",
+    "openai_agents.d.ts",
+    "openai_agents_session.d.ts",
     "options.d.ts",
     "pack_add.node.d.ts",
     "pack_export.node.d.ts",
