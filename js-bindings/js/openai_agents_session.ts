@@ -4,8 +4,8 @@ import { applyDiff } from "@openai/agents-core";
 import type { Editor } from "@openai/agents-core";
 import {
   SandboxApplyPatchDecodeError, SandboxApplyPatchDiffError, SandboxApplyPatchFileNotFoundError, SandboxArchiveError,
-  SandboxExecTransportError, SandboxExposedPortUnavailableError, SandboxWorkspaceReadNotFoundError, WorkspacePathPolicy,
-  resolveSandboxArchiveLimits,
+  SandboxExecTransportError, SandboxExposedPortUnavailableError, SandboxUnsupportedFeatureError,
+  SandboxWorkspaceReadNotFoundError, WorkspacePathPolicy, resolveSandboxArchiveLimits,
 } from "@openai/agents-core/sandbox";
 import type {
   ExecCommandArgs, ListDirectoryArgs, Manifest, MaterializeEntryArgs, ReadFileArgs, SandboxArchiveLimits, SandboxDirectoryEntry,
@@ -97,9 +97,15 @@ export class TideboxSandboxSession implements SandboxSession<TideboxSessionState
     };
   }
 
-  /** Runs a command and formats the result for a model. */
+  /** Runs a command and formats the result for a model, including the reason why a sandbox does not support it. */
   async execCommand(args: ExecCommandArgs): Promise<string> {
-    return formatExecResponse(await this.exec(args));
+    try {
+      return formatExecResponse(await this.exec(args));
+    } catch (error) {
+      // The tool of the SDK replaces the message of an error, so a model would repeat the call.
+      if (!(error instanceof SandboxUnsupportedFeatureError)) throw error;
+      return formatExecResponse({ output: error.message, wallTimeSeconds: 0, exitCode: 1 });
+    }
   }
 
   /** Returns an editor for patches. */

@@ -39,7 +39,7 @@ export declare class TideboxSandboxSession implements SandboxSession<TideboxSess
      * session stops it with exit code 124.
      */
     exec(args: ExecCommandArgs): Promise<SandboxExecResult>;
-    /** Runs a command and formats the result for a model. */
+    /** Runs a command and formats the result for a model, including the reason why a sandbox does not support it. */
     execCommand(args: ExecCommandArgs): Promise<string>;
     /** Returns an editor for patches. */
     createEditor(runAs?: string): Editor;
