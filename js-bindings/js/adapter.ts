@@ -105,11 +105,11 @@ export async function runOnPath(
 
 /** Returns the type and size of a file, or `undefined` if it does not exist. */
 export async function stat(sandbox: AgentBackend, path: string, signal?: AbortSignal): Promise<FileStat | undefined> {
-  const printed = await runOnPath(sandbox, ["stat", "-L", "-c", "%s %Y %F", "--", path], signal);
-  const [, size, seconds, type] = /^(\d+) (-?\d+) (.*)\n$/u.exec(printed ?? "") ?? [];
+  const printed = await runOnPath(sandbox, ["stat", "-L", "-c", "%s %.3Y %F", "--", path], signal);
+  const [, size, seconds, type] = /^(\d+) (-?[\d.]+) (.*)\n$/u.exec(printed ?? "") ?? [];
   if (type === undefined) return undefined;
   const kind = type === "directory" ? type : type.startsWith("regular") ? "file" : "other";
-  return { kind, size: Number(size), modifiedMs: Number(seconds) * 1000 };
+  return { kind, size: Number(size), modifiedMs: Math.round(Number(seconds) * 1000) };
 }
 
 /** Lists a directory by name. Throws if it is not a directory, and returns `undefined` if it does not exist. */

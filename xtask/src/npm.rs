@@ -36,13 +36,16 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 21] = [
+const TYPES: [&str; 24] = [
     "agent_backend.d.ts",
     "ai_sdk.d.ts",
     "ai_sdk_harness.d.ts",
     "bash_tool.d.ts",
     "error.d.ts",
     "host_tool.d.ts",
+    "mastra.d.ts",
+    "mastra_filesystem.d.ts",
+    "mastra_processes.d.ts",
     "network_options.d.ts",
     "openai_agents.d.ts",
     "openai_agents_session.d.ts",

@@ -8,9 +8,10 @@ use super::test_dir::Tests;
 use crate::step::Progress;
 
 /// Directories of `js-bindings/tests` with the packages of one framework each, and their test files.
-pub(super) const FRAMEWORKS: [(&str, &[&str]); 3] = [
+pub(super) const FRAMEWORKS: [(&str, &[&str]); 4] = [
     ("frameworks/ai-sdk", &["session.test.mjs", "harness.test.mjs", "types.test.mjs"]),
     ("frameworks/bash-tool", &["tools.test.mjs", "types.test.mjs"]),
+    ("frameworks/mastra", &["agent.test.mjs", "filesystem.test.mjs", "sandbox.test.mjs", "types.test.mjs"]),
     ("frameworks/openai-agents", &["agent.test.mjs", "session.test.mjs", "types.test.mjs"]),
 ];
 
