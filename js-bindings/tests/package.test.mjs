@@ -24,6 +24,24 @@ describe("the package", () => {
     assert.equal(stdout, expected.join(""));
   });
 
+  test("imports no framework unless an adapter is imported", () => {
+    const dist = new URL("node_modules/tidebox/dist/", import.meta.url);
+    /** Returns the packages that a module imports, including those of the modules of this package that it imports. */
+    const packages = (file, seen = new Set()) => {
+      if (seen.has(file)) return [];
+      seen.add(file);
+      const source = readFileSync(new URL(file, dist), "utf8").replace(/\/\*[^]*?\*\//g, "");
+      const imported = [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name]) => name);
+      const inner = imported.filter((name) => /^\.\/[^/]*\.js$/.test(name));
+      return [...imported.filter((name) => !/^(\.|node:)/.test(name)), ...inner.flatMap((name) => packages(name, seen))];
+    };
+    for (const entry of ["node.js", "web.js", "pack_add.node.js"]) assert.deepEqual(packages(entry), [], entry);
+    for (const entry of ["ai_sdk.js", "bash_tool.js"]) assert.deepEqual(packages(entry).filter((name) => name !== "tidebox"), [], entry);
+    assert.ok(packages("mastra.js").every((name) => name === "tidebox" || name.startsWith("@mastra/core/")));
+    assert.ok(packages("openai_agents.js").every((name) => name === "tidebox" || name.startsWith("@openai/agents-core")));
+    assert.ok(packages("mastra.js").includes("@mastra/core/workspace"));
+  });
+
   test("programs that others follow do not follow those", () => {
     const by = new Map(listed.map((program) => [program.file, program]));
     for (const { file, after } of listed) {

@@ -77,6 +77,27 @@ describe("examples", { concurrency: 2 }, () => {
     assert.match(stdout, /^# pass 7\n# fail 0$/m);
   });
 
+  test("bash-tool", async () => {
+    const { code, stdout, stderr } = await node("bash-tool");
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, 'bash: {"stdout":"2\\n","stderr":"","exitCode":0}\nwriteFile: {"success":true}\nThere are 2 tasks.\n2\n');
+  });
+
+  test("mastra", async () => {
+    const { code, stdout, stderr } = await node("mastra", { MASTRA_TELEMETRY_DISABLED: "1" });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^mastra_workspace_execute_command:\n +2 north\n +1 south\n/);
+    assert.match(stdout, /\nmastra_workspace_write_file:\n.*report\.md.*\nmastra_workspace_read_file:\n[^]*north: 2\n/);
+    assert.match(stdout, /\nThe north sold twice\.\n$/);
+  });
+
+  test("openai-agents", async () => {
+    const { code, stdout, stderr } = await node("openai-agents");
+    assert.equal(code, 0, stderr);
+    const ran = (text) => `Process exited with code 0\nOutput:\n${text}\n`;
+    assert.equal(stdout, `${ran("Helo Ada")}patch: completed\n${ran("Hello Ada")}The greeting is correct now.\n`);
+  });
+
   /** What the agent does is the same wherever it works. */
   const worked = ({ code, stdout, stderr }) => {
     assert.equal(code, 0, stderr);

@@ -2,6 +2,8 @@
 
 import type { ExecuteResult, HostTool, ProviderName, PythonResult, SandboxOptions } from "tidebox";
 import { AgentBackend, createSandbox, RemoteProvider, Sandbox, SandboxError, Snapshot } from "tidebox";
+import { createTideboxSandbox, sandboxSession } from "tidebox/ai-sdk";
+import { bashToolSandbox } from "tidebox/bash-tool";
 import { addPack, exportPack, listPacks, removePack } from "tidebox/packs";
 
 const weather: HostTool = async ({ argv, stdout }) => {
@@ -34,6 +36,13 @@ export async function local(said: string[]): Promise<number | null> {
   const backend: AgentBackend = await sandbox.fork();
   await backend.close();
   return result.exitCode;
+}
+
+export async function adapters(backend: AgentBackend): Promise<number> {
+  const { exitCode } = await sandboxSession(backend, { timeoutMs: 1000 }).run({ command: "ls" });
+  const { stdout } = await bashToolSandbox(backend).executeCommand("ls");
+  await (await createTideboxSandbox({ limits: { wallTimeMs: 1000 } }).createSession()).destroy();
+  return exitCode + stdout.length;
 }
 
 export async function remote(name: ProviderName): Promise<string> {
