@@ -537,7 +537,14 @@ const alarms = new Map<number, ReturnType<typeof setTimeout>>();
 export function alarm(execution: number, milliseconds: number): void {
   clearTimeout(alarms.get(execution));
   if (milliseconds > MAX_TIMER_MS) return void alarms.delete(execution);
-  alarms.set(execution, setTimeout(() => kernel.wakeExecution(execution), Math.ceil(milliseconds)));
+  const due = now() + milliseconds;
+  const wait = (rest: number) => alarms.set(execution, setTimeout(() => {
+    // A timer may fire up to a millisecond early. The kernel would find the deadline in the future, and no other alarm follows.
+    const left = due - now();
+    if (left > 0) wait(left);
+    else kernel.wakeExecution(execution);
+  }, Math.ceil(rest)));
+  wait(milliseconds);
 }
 
 export function hasProgram(name: string): boolean {

@@ -46,6 +46,17 @@ describe("limits", () => {
     assert.ok(performance.now() - started < 4000);
   });
 
+  test("the timeout of a sleeping command never costs the worker", async (context) => {
+    const sandbox = await create(context, {});
+    await sandbox.execute("sleep 0");
+    for (let at = 0; at < 60; at += 1) {
+      const { exitCode, output } = await sandbox.execute("sleep 60", { timeoutMs: 50 });
+      assert.equal(exitCode, 124);
+      // A worker that misses the timeout is replaced.
+      assert.doesNotMatch(output, /all other running commands/, `timeout ${at}`);
+    }
+  });
+
   test("memory beyond the limit ends the program and nothing else", async (context) => {
     const sandbox = await create(context, { limits: { processMemoryBytes: 16 * 2 ** 20 } });
     const { exitCode } = await sandbox.execute("x=$(head -c 60000000 /dev/zero | tr '\\0' x); echo ${#x}");
