@@ -1,4 +1,7 @@
-/** Operations that the adapters for agent frameworks share. Errors are thrown, and an aborted signal rejects with its reason. */
+/**
+ * Operations that the adapters for agent frameworks share. Errors are thrown, and an aborted signal rejects with its
+ * reason.
+ */
 
 import type { AgentBackend } from "./agent_backend.js";
 import type { SandboxErrorCode } from "./error.js";
@@ -52,7 +55,9 @@ export async function run(sandbox: AgentBackend, command: Command, options: Exec
 /** Throws the error of a command that did not run. */
 export function completed(result: ExecuteResult): Completed {
   const { exitCode, output, code } = result;
-  if (exitCode === null) throw new SandboxError(output.replace(/^tidebox: /u, "").trimEnd(), code ?? "FILE_OPERATION_FAILED");
+  if (exitCode === null) {
+    throw new SandboxError(output.replace(/^tidebox: /u, "").trimEnd(), code ?? "FILE_OPERATION_FAILED");
+  }
   return { ...result, exitCode, stdout: result.stdout ?? output, stderr: result.stderr ?? "" };
 }
 
@@ -92,7 +97,10 @@ export async function writeBytes(
 
 const MISSING = /No such file or directory|Not a directory/u;
 
-/** Runs a program of the userland on a path. Returns `undefined` if the path does not exist, and throws its message otherwise. */
+/**
+ * Runs a program of the userland on a path. Returns `undefined` if the path does not exist, and throws its message
+ * otherwise.
+ */
 export async function runOnPath(
   sandbox: AgentBackend, command: readonly string[], signal?: AbortSignal,
 ): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 /**
- * Adapter for the AI SDK 7: a sandbox as its `Experimental_SandboxSession`, and as the sandbox provider of `@ai-sdk/harness`.
+ * Adapter for the AI SDK 7: a sandbox as its `Experimental_SandboxSession`, and a sandbox provider for
+ * `@ai-sdk/harness`.
  *
  * ```js
  * import { sandboxSession } from "tidebox/ai-sdk";
@@ -13,13 +14,17 @@
  */
 
 import type { Completed } from "./adapter.js";
-import { WORKSPACE, completed, isMissing, list, readBytes, resolvePath, run, runOnPath, stat, writeBytes } from "./adapter.js";
+import {
+  WORKSPACE, completed, isMissing, list, readBytes, resolvePath, run, runOnPath, stat, writeBytes,
+} from "./adapter.js";
 import type { AgentBackend } from "./agent_backend.js";
 import { SandboxError } from "./error.js";
 import type { ExecuteOptions } from "./options.js";
 
 export { TideboxSandboxProvider, createTideboxSandbox, networkSandboxSession } from "./ai_sdk_harness.js";
-export type { CreateSessionOptions, NetworkSandboxSession, PortOptions, ProviderSettings, ResumeSessionOptions } from "./ai_sdk_harness.js";
+export type {
+  CreateSessionOptions, NetworkSandboxSession, PortOptions, ProviderSettings, ResumeSessionOptions,
+} from "./ai_sdk_harness.js";
 
 /** Signal of a call. */
 export interface AbortOptions {
@@ -171,15 +176,20 @@ export interface SessionSettings {
 export function sandboxSession(sandbox: AgentBackend, settings: SessionSettings = {}): SandboxSession {
   const { workingDirectory: base = WORKSPACE, timeoutMs } = settings;
   const absolute = (path: string) => resolvePath(base, path);
-  const options = ({ workingDirectory = base, env }: CommandOptions) => ({ cwd: absolute(workingDirectory), env, timeoutMs });
+  const options = ({ workingDirectory = base, env }: CommandOptions) => {
+    return { cwd: absolute(workingDirectory), env, timeoutMs };
+  };
+  const description = `A sandbox with bash and about two hundred commands. Commands start in ${base}.`;
   const session: SandboxSession = {
-    description: settings.description ?? `A sandbox with bash and about two hundred commands. Commands start in ${base}.`,
+    description: settings.description ?? description,
     async run(call) {
-      const { exitCode, stdout, stderr } = await run(sandbox, call.command, { ...options(call), signal: call.abortSignal });
+      const result = await run(sandbox, call.command, { ...options(call), signal: call.abortSignal });
+      const { exitCode, stdout, stderr } = result;
       return { exitCode, stdout, stderr };
     },
     spawn: (async (call: SpawnOptions) => {
-      if (call.stdin) throw unsupported("an open standard input", "write the input to a file and redirect it (command < file)");
+      const hint = "write the input to a file and redirect it (command < file)";
+      if (call.stdin) throw unsupported("an open standard input", hint);
       return spawn(sandbox, call, options(call));
     }) as Spawn,
     async readBinaryFile({ path, abortSignal }) {
@@ -187,7 +197,8 @@ export function sandboxSession(sandbox: AgentBackend, settings: SessionSettings 
     },
     async readFile(call) {
       const content = await session.readBinaryFile(call);
-      return content === null ? null : (new Response(content as Uint8Array<ArrayBuffer>).body as ReadableStream<Uint8Array>);
+      if (content === null) return null;
+      return new Response(content as Uint8Array<ArrayBuffer>).body as ReadableStream<Uint8Array>;
     },
     async readTextFile({ encoding = "utf-8", startLine = 1, endLine = Infinity, ...call }) {
       const content = await session.readBinaryFile(call);
@@ -202,7 +213,8 @@ export function sandboxSession(sandbox: AgentBackend, settings: SessionSettings 
       await session.writeBinaryFile({ ...call, content: new Uint8Array(await new Response(content).arrayBuffer()) });
     },
     async writeTextFile({ path, content, encoding = "utf-8", abortSignal }) {
-      if (!/^utf-?8$/iu.test(encoding)) throw unsupported(`the encoding '${encoding}'`, "write UTF-8, or bytes with writeBinaryFile");
+      const hint = "write UTF-8, or bytes with writeBinaryFile";
+      if (!/^utf-?8$/iu.test(encoding)) throw unsupported(`the encoding '${encoding}'`, hint);
       await writeBytes(sandbox, absolute(path), content, abortSignal);
     },
     async stat({ path, abortSignal }) {

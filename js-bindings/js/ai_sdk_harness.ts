@@ -70,8 +70,8 @@ interface Lifecycle {
 const CALLER_OWNS: Lifecycle = { stop: async () => {}, destroy: async () => {} };
 
 /**
- * Returns a sandbox as a network session, for `agent.createSession({ sandboxSession })`. The sandbox stays open: `stop` and
- * `destroy` have no effect on it.
+ * Returns a sandbox as a network session, for `agent.createSession({ sandboxSession })`. The sandbox stays open: `stop`
+ * and `destroy` have no effect on it.
  */
 export function networkSandboxSession(sandbox: AgentBackend, settings: SessionSettings = {}): NetworkSandboxSession {
   return networkSession(sandbox, settings, CALLER_OWNS);
@@ -95,8 +95,8 @@ function networkSession(sandbox: AgentBackend, settings: SessionSettings, lifecy
 type State = { sandbox: Sandbox } | { snapshot: Promise<Snapshot> };
 
 /**
- * Creates sandboxes for the sessions of a `HarnessAgent`. Stopped sessions and initial states are kept in the memory of this
- * process, so a session can be resumed by the provider that created it, and by no other process.
+ * Creates sandboxes for the sessions of a `HarnessAgent`. Stopped sessions and initial states are kept in the memory of
+ * this process, so a session can be resumed by the provider that created it, and by no other process.
  */
 export class TideboxSandboxProvider {
   /** Version of the interface. */
@@ -134,11 +134,11 @@ export class TideboxSandboxProvider {
   }
 
   /**
-   * Returns the session with this id: its running sandbox, or a new one from the snapshot of the stopped one. Method of the
-   * interface.
+   * Returns the session with this id: its running sandbox, or a new one from the snapshot of the stopped one. Method of
+   * the interface.
    *
-   * @throws {SandboxError} `SANDBOX_NOT_FOUND` if this provider has no such session, and if it was stopped without a snapshot, as
-   * with copy-on-write mounts.
+   * @throws {SandboxError} `SANDBOX_NOT_FOUND` if this provider has no such session, and like `snapshot` of a sandbox if
+   * it was stopped with copy-on-write mounts.
    */
   async resumeSession({ sessionId, abortSignal }: ResumeSessionOptions): Promise<NetworkSandboxSession> {
     abortSignal?.throwIfAborted();
@@ -154,10 +154,10 @@ export class TideboxSandboxProvider {
   }
 
   /** Returns the initial state with this name. The first call creates it. */
-  async #identity(identity: string, { onFirstCreate, abortSignal }: CreateSessionOptions): Promise<Snapshot | undefined> {
+  async #identity(identity: string, options: CreateSessionOptions): Promise<Snapshot | undefined> {
     let state = this.#identities.get(identity);
     if (state === undefined) {
-      state = this.#initialState(onFirstCreate, abortSignal);
+      state = this.#initialState(options.onFirstCreate, options.abortSignal);
       this.#identities.set(identity, state);
       // The next session tries again.
       state.catch(() => this.#identities.delete(identity));
@@ -233,22 +233,26 @@ export class TideboxSandboxProvider {
  * Creates a provider of sandboxes for `HarnessAgent`:
  *
  * ```js
- * const agent = new HarnessAgent({ harness: createPi(), sandbox: createTideboxSandbox({ network: { allow: ["example.com"] } }) });
+ * const sandbox = createTideboxSandbox({ network: { allow: ["example.com"] } });
+ * const agent = new HarnessAgent({ harness: createPi(), sandbox });
  * ```
  */
 export function createTideboxSandbox(settings: ProviderSettings = {}): TideboxSandboxProvider {
   return new TideboxSandboxProvider(settings);
 }
 
-const MARKERS = ["vercel.ai.error", "vercel.ai.error.AI_HarnessError", "vercel.ai.error.AI_HarnessCapabilityUnsupportedError"];
+const NAME = "AI_HarnessCapabilityUnsupportedError";
+const MARKERS = ["vercel.ai.error", "vercel.ai.error.AI_HarnessError", `vercel.ai.error.${NAME}`];
 
 /**
- * Returns an error that `HarnessCapabilityUnsupportedError.isInstance` recognizes: errors of the AI SDK have markers, so that they
- * are recognized across copies of packages. An import of the class would make `@ai-sdk/harness` a dependency.
+ * Returns an error that `HarnessCapabilityUnsupportedError.isInstance` recognizes: errors of the AI SDK have markers,
+ * so that they are recognized across copies of packages. An import of the class would make `@ai-sdk/harness` a
+ * dependency.
  */
 function unsupportedPort(port: number): Error {
-  const error = new Error(`tidebox exposes no ports, so port ${port} has no address; use a harness that runs in this process, such as Pi`);
-  error.name = "AI_HarnessCapabilityUnsupportedError";
+  const hint = "use a harness that runs in this process, such as Pi";
+  const error = new Error(`tidebox exposes no ports, so port ${port} has no address; ${hint}`);
+  error.name = NAME;
   for (const marker of MARKERS) Object.defineProperty(error, Symbol.for(marker), { value: true });
   return error;
 }

@@ -539,7 +539,7 @@ export function alarm(execution: number, milliseconds: number): void {
   if (milliseconds > MAX_TIMER_MS) return void alarms.delete(execution);
   const due = now() + milliseconds;
   const wait = (rest: number) => alarms.set(execution, setTimeout(() => {
-    // A timer may fire up to a millisecond early. The kernel would find the deadline in the future, and no other alarm follows.
+    // A timer may fire up to a millisecond early, when the kernel finds the deadline in the future. No other alarm follows.
     const left = due - now();
     if (left > 0) wait(left);
     else kernel.wakeExecution(execution);

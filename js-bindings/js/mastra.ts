@@ -15,7 +15,8 @@
 import type { SandboxProvider } from "@mastra/core/editor";
 import { MastraSandbox, SandboxNotReadyError, validateSandboxFileMode } from "@mastra/core/workspace";
 import type {
-  MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult, WriteFilesOptions,
+  MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult,
+  WriteFilesOptions,
 } from "@mastra/core/workspace";
 import { Sandbox } from "tidebox";
 
@@ -30,7 +31,8 @@ export type { MkdirOptions, TideboxFilesystemOptions } from "./mastra_filesystem
 export { TideboxProcess, TideboxProcessManager };
 
 /** Options of a sandbox: those of `Sandbox`, and hooks of Mastra. */
-export interface TideboxSandboxOptions extends SandboxOptions, Pick<MastraSandboxOptions, "onStart" | "onStop" | "onDestroy"> {
+export interface TideboxSandboxOptions
+  extends SandboxOptions, Pick<MastraSandboxOptions, "onStart" | "onStop" | "onDestroy"> {
   /** Uses this sandbox instead of a new one. It stays open: `stop` and `destroy` have no effect on it. */
   sandbox?: AgentBackend;
   /** Timeout of a command in milliseconds. Default: `limits.wallTimeMs`. */
@@ -61,7 +63,8 @@ export class TideboxSandbox extends MastraSandbox {
   constructor(options: TideboxSandboxOptions = {}) {
     const { cwd = WORKSPACE, env, onStart, onStop, onDestroy, timeoutMs } = options;
     super({
-      name: "TideboxSandbox", env, workingDirectory: cwd, onStart, onStop, onDestroy, processes: new TideboxProcessManager(timeoutMs),
+      name: "TideboxSandbox", env, workingDirectory: cwd, onStart, onStop, onDestroy,
+      processes: new TideboxProcessManager(timeoutMs),
     });
     this.#options = options;
     this.id = options.sandbox?.id ?? options.id ?? `tidebox-${crypto.randomUUID()}`;
@@ -86,7 +89,8 @@ export class TideboxSandbox extends MastraSandbox {
     }
     if (this.#sandbox?.isRunning) return { outcome: "connected" };
     const snapshot = this.#snapshot;
-    this.#sandbox = await Sandbox.create({ ...sandboxOptions(this.#options, snapshot !== undefined), id: this.id, snapshot });
+    const own = sandboxOptions(this.#options, snapshot !== undefined);
+    this.#sandbox = await Sandbox.create({ ...own, id: this.id, snapshot });
     return { outcome: snapshot === undefined ? "created" : "connected" };
   }
 
@@ -119,7 +123,9 @@ export class TideboxSandbox extends MastraSandbox {
   /** Returns a sandbox with the same options, without the files of this one. */
   clone(options: SandboxCloneOptions = {}): TideboxSandbox {
     const { id, env, workingDirectory, checkpointName, seedCheckpointName } = options;
-    if (this.#options.sandbox !== undefined) throw unsupported("clones of a sandbox that was passed in", "use fork() of the sandbox");
+    if (this.#options.sandbox !== undefined) {
+      throw unsupported("clones of a sandbox that was passed in", "use fork() of the sandbox");
+    }
     if (checkpointName !== undefined || seedCheckpointName !== undefined) {
       throw unsupported("named checkpoints", "omit checkpointName and seedCheckpointName");
     }
@@ -135,7 +141,8 @@ export class TideboxSandbox extends MastraSandbox {
       const absolute = resolvePath(this.workingDirectory ?? WORKSPACE, path);
       await writeBytes(this.backend, absolute, content, abortSignal);
       if (mode === undefined) continue;
-      const { exitCode, stderr } = await run(this.backend, ["chmod", mode.toString(8), "--", absolute], { signal: abortSignal });
+      const command = ["chmod", mode.toString(8), "--", absolute];
+      const { exitCode, stderr } = await run(this.backend, command, { signal: abortSignal });
       if (exitCode !== 0) checkResult({ error: stderr.trimEnd() });
     }
   }
@@ -143,7 +150,8 @@ export class TideboxSandbox extends MastraSandbox {
   /** Returns a description for the instructions of an agent. */
   override getInstructions(): string {
     return this.#options.instructions ?? [
-      `Commands run in bash in an isolated sandbox with about two hundred commands. They start in ${this.workingDirectory}.`,
+      "Commands run in bash in an isolated sandbox with about two hundred commands.",
+      `They start in ${this.workingDirectory}.`,
       "There are no package managers, no root and no exposed ports. The standard input of a command is empty.",
     ].join(" ");
   }

@@ -5,8 +5,8 @@ import {
   MastraFilesystem, NotDirectoryError, PermissionError, StaleFileError, WorkspaceReadOnlyError,
 } from "@mastra/core/workspace";
 import type {
-  CopyOptions, FileContent, FileEntry, FileStat, FilesystemInfo, ListOptions, ProviderStatus, ReadOptions, RemoveOptions, WalkEntry,
-  WalkOptions, WriteOptions,
+  CopyOptions, FileContent, FileEntry, FileStat, FilesystemInfo, ListOptions, ProviderStatus, ReadOptions,
+  RemoveOptions, WalkEntry, WalkOptions, WriteOptions,
 } from "@mastra/core/workspace";
 
 import type { Completed, FileStat as Stat } from "./adapter.js";
@@ -54,7 +54,8 @@ export class TideboxFilesystem extends MastraFilesystem {
     this.#sandbox = sandbox;
     this.id = sandbox.id;
     this.readOnly = readOnly;
-    this.#base = workingDirectory ?? ("workingDirectory" in sandbox ? sandbox.workingDirectory : undefined) ?? WORKSPACE;
+    const own = "workingDirectory" in sandbox ? sandbox.workingDirectory : undefined;
+    this.#base = workingDirectory ?? own ?? WORKSPACE;
   }
 
   /** Returns the state of the file system. */
@@ -116,7 +117,8 @@ export class TideboxFilesystem extends MastraFilesystem {
     if (source === undefined) throw new FileNotFoundError(src);
     if (source.kind === "directory" && !options.recursive) throw new IsDirectoryError(src);
     await this.#prepareTarget(dest, options);
-    await this.#run(["cp", source.kind === "directory" ? "-rT" : "-T", "--", this.#path(src), this.#path(dest)], dest, "copy");
+    const flag = source.kind === "directory" ? "-rT" : "-T";
+    await this.#run(["cp", flag, "--", this.#path(src), this.#path(dest)], dest, "copy");
   }
 
   /** Moves a file or a directory. */
@@ -127,7 +129,9 @@ export class TideboxFilesystem extends MastraFilesystem {
     await this.#run(["mv", "-T", "--", this.#path(src), this.#path(dest)], dest, "move");
   }
 
-  /** Creates a directory, and its missing parents unless `recursive` is false. An existing directory is not an error. */
+  /**
+   * Creates a directory, and its missing parents unless `recursive` is false. An existing directory is not an error.
+   */
   async mkdir(path: string, options: MkdirOptions = {}): Promise<void> {
     await this.#openForWrite("mkdir");
     const existing = await this.#stat(path);
@@ -152,8 +156,9 @@ export class TideboxFilesystem extends MastraFilesystem {
     const extensions = options.extension === undefined ? undefined : [options.extension].flat();
     const depth = options.recursive ? (options.maxDepth ?? 100) + 1 : 1;
     const entries = await this.#find(path, depth);
+    const isWanted = (name: string) => extensions?.some((wanted) => hasExtension(name, wanted)) ?? true;
     return entries
-      .filter(({ name, type }) => type !== "file" || extensions === undefined || extensions.some((wanted) => hasExtension(name, wanted)))
+      .filter(({ name, type }) => type !== "file" || isWanted(name))
       .map(({ path: relative, ...entry }) => ({ ...entry, name: relative }));
   }
 
@@ -169,7 +174,10 @@ export class TideboxFilesystem extends MastraFilesystem {
     return (await this.#stat(path)) !== undefined;
   }
 
-  /** Returns the attributes of a file, with links followed. The time of creation is not recorded: it is that of the change. */
+  /**
+   * Returns the attributes of a file, with links followed. The time of creation is not recorded: it is that of the
+   * change.
+   */
   async stat(path: string): Promise<FileStat> {
     await this.#open();
     const found = await this.#stat(path);
@@ -240,10 +248,12 @@ export class TideboxFilesystem extends MastraFilesystem {
   }
 
   /** Runs a program of the userland and converts its message to an error of Mastra. */
-  async #run(command: readonly string[], path: string, operation: string, options: ExecuteOptions = {}): Promise<Completed> {
+  async #run(
+    command: readonly string[], path: string, operation: string, options: ExecuteOptions = {},
+  ): Promise<Completed> {
     const result = await run(await this.#open(), command, { ...options, cwd: "/", shellMode: "fresh" });
-    if (result.exitCode !== 0) this.#fail(new SandboxError(result.stderr.trimEnd(), "FILE_OPERATION_FAILED"), path, operation);
-    return result;
+    if (result.exitCode === 0) return result;
+    return this.#fail(new SandboxError(result.stderr.trimEnd(), "FILE_OPERATION_FAILED"), path, operation);
   }
 
   /** Throws the error of Mastra for an error of the sandbox. */
@@ -263,9 +273,10 @@ export class TideboxFilesystem extends MastraFilesystem {
   async #find(path: string, depth: number): Promise<WalkEntry[]> {
     await this.#requireDirectory(path);
     // The slash makes `find` enter a directory that a link leads to.
-    const command = ["find", `${this.#path(path)}/`, "-mindepth", "1", "-maxdepth", String(depth), "-printf", "%y %Y %s %P\\0%l\\0"];
+    const depths = ["-mindepth", "1", "-maxdepth", String(depth)];
+    const command = ["find", `${this.#path(path)}/`, ...depths, "-printf", "%y %Y %s %P\\0%l\\0"];
     const { stdout, truncated } = await this.#run(command, path, "list");
-    if (truncated) throw new FilesystemError(`${path} has too many entries to list; list a subdirectory`, "EFBIG", path);
+    if (truncated) throw new FilesystemError(`${path} has too many entries; list a subdirectory`, "EFBIG", path);
     const fields = stdout.split("\0");
     const entries: WalkEntry[] = [];
     for (let at = 0; at + 1 < fields.length; at += 2) entries.push(toEntry(fields[at] ?? "", fields[at + 1] ?? ""));

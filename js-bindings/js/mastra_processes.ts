@@ -1,6 +1,8 @@
 /** Processes of a Mastra sandbox. A process is a command that runs while other calls are made. */
 
-import { ProcessHandle, SandboxExecutionError, SandboxProcessManager, SandboxUnsupportedFeatureError } from "@mastra/core/workspace";
+import {
+  ProcessHandle, SandboxExecutionError, SandboxProcessManager, SandboxUnsupportedFeatureError,
+} from "@mastra/core/workspace";
 import type { CommandResult, ProcessInfo, SpawnProcessOptions } from "@mastra/core/workspace";
 
 import { resolvePath } from "./adapter.js";
@@ -11,7 +13,8 @@ import type { TideboxSandbox } from "./mastra.js";
 
 /** Returns the error for a feature of Mastra that a sandbox lacks. */
 export function unsupported(feature: string, hint: string): SandboxUnsupportedFeatureError {
-  return new SandboxUnsupportedFeatureError(`tidebox does not support ${feature}; ${hint}`, { provider: "tidebox", feature });
+  const details = { provider: "tidebox", feature };
+  return new SandboxUnsupportedFeatureError(`tidebox does not support ${feature}; ${hint}`, details);
 }
 
 /** A running command. */
@@ -25,7 +28,9 @@ export class TideboxProcess extends ProcessHandle {
   readonly #started = Date.now();
 
   /** Starts a command. */
-  constructor(sandbox: AgentBackend, pid: string, command: string, execute: ExecuteOptions, options: SpawnProcessOptions) {
+  constructor(
+    sandbox: AgentBackend, pid: string, command: string, execute: ExecuteOptions, options: SpawnProcessOptions,
+  ) {
     super(options);
     this.pid = pid;
     const { signal } = this.#controller;
@@ -64,7 +69,8 @@ export class TideboxProcess extends ProcessHandle {
 
   /** Throws: standard input is empty and cannot be written to. */
   async sendStdin(): Promise<void> {
-    throw unsupported("writing to the standard input of a process", "write the input to a file and redirect it (command < file)");
+    const hint = "write the input to a file and redirect it (command < file)";
+    throw unsupported("writing to the standard input of a process", hint);
   }
 }
 

@@ -41,8 +41,8 @@ export interface TideboxClientOptions extends SandboxOptions, SandboxClientOptio
   /** Limits for archives that are unpacked. */
   archiveLimits?: SandboxArchiveLimits | null;
   /**
-   * Destination of snapshots. `remote` passes snapshot files to a store of the SDK, so that another process can resume a session.
-   * `noop` keeps none. Default: the memory of this client.
+   * Destination of snapshots. `remote` passes snapshot files to a store of the SDK, so that another process can resume
+   * a session. `noop` keeps none. Default: the memory of this client.
    */
   snapshotSpec?: SnapshotSpec;
 }
@@ -53,13 +53,19 @@ export interface OwnSessionOptions extends Omit<SessionSettings, "close"> {
   manifest?: ManifestInput;
 }
 
-/** Returns a sandbox as a session, for `run(agent, input, { sandbox: { session } })`. The sandbox stays open; close it yourself. */
-export async function sandboxSession(sandbox: AgentBackend, options: OwnSessionOptions = {}): Promise<TideboxSandboxSession> {
+/**
+ * Returns a sandbox as a session, for `run(agent, input, { sandbox: { session } })`. The sandbox stays open; close it
+ * yourself.
+ */
+export async function sandboxSession(
+  sandbox: AgentBackend, options: OwnSessionOptions = {},
+): Promise<TideboxSandboxSession> {
   const { manifest: input, ...settings } = options;
   const manifest = cloneManifest(input ?? new Manifest());
   await createEntries(sandbox, manifest);
   const environment = await manifest.resolveEnvironment();
-  return new TideboxSandboxSession(sandbox, { manifest, environment, sandboxId: sandbox.id, workspaceReady: true }, settings);
+  const state = { manifest, environment, sandboxId: sandbox.id, workspaceReady: true };
+  return new TideboxSandboxSession(sandbox, state, settings);
 }
 
 /** Creates and resumes sandboxes for agents of the OpenAI Agents SDK. */
@@ -92,7 +98,8 @@ export class TideboxSandboxClient implements SandboxClient<TideboxClientOptions,
     try {
       await createEntries(sandbox, manifest);
       const environment = await manifest.resolveEnvironment();
-      return this.#session(sandbox, { manifest, environment, sandboxId: sandbox.id, snapshotSpec, workspaceReady: true }, merged);
+      const state = { manifest, environment, sandboxId: sandbox.id, snapshotSpec, workspaceReady: true };
+      return this.#session(sandbox, state, merged);
     } catch (error) {
       await sandbox.close();
       throw error;
@@ -114,7 +121,8 @@ export class TideboxSandboxClient implements SandboxClient<TideboxClientOptions,
     const snapshot = this.#snapshots.get(state.sandboxId) ?? (await loadSnapshot(state, options));
     if (snapshot === undefined) {
       const hint = "set snapshotSpec of the client to a remote store to resume in another process";
-      throw new SandboxSnapshotNotRestorableError(`the sandbox ${state.sandboxId} is closed and has no snapshot; ${hint}`);
+      const message = `the sandbox ${state.sandboxId} is closed and has no snapshot; ${hint}`;
+      throw new SandboxSnapshotNotRestorableError(message);
     }
     // The snapshot has the initial files.
     const { files: _, tar: __, seedDirectory: ___, ...same } = sandboxOptions(options);
@@ -188,7 +196,8 @@ export class TideboxSandboxClient implements SandboxClient<TideboxClientOptions,
 }
 
 /** Returns the options of the sandbox. */
-function sandboxOptions({ timeoutMs: _, archiveLimits: __, snapshotSpec: ___, ...options }: TideboxClientOptions): SandboxOptions {
+function sandboxOptions(clientOptions: TideboxClientOptions): SandboxOptions {
+  const { timeoutMs: _, archiveLimits: __, snapshotSpec: ___, ...options } = clientOptions;
   // The SDK merges these into the options of a client.
   const { concurrencyLimits: ____, ...own } = options as SandboxOptions & { concurrencyLimits?: unknown };
   return own;

@@ -10,7 +10,8 @@ import type { AgentBackend } from "./agent_backend.js";
 
 /** Returns the error for a feature of the SDK that a sandbox lacks. */
 export function unsupported(feature: string, hint: string): SandboxUnsupportedFeatureError {
-  return new SandboxUnsupportedFeatureError(`tidebox does not support ${feature}; ${hint}`, { provider: "tidebox", feature });
+  const details = { provider: "tidebox", feature };
+  return new SandboxUnsupportedFeatureError(`tidebox does not support ${feature}; ${hint}`, details);
 }
 
 /** Throws for users, groups and host paths, which a sandbox lacks. */
@@ -75,8 +76,8 @@ async function makeDirectory(sandbox: AgentBackend, path: string): Promise<void>
 }
 
 /**
- * Returns the real path of a host file. Like the local client of the SDK, this accepts only files below the working directory of
- * the application, or below a path grant of the manifest.
+ * Returns the real path of a host file. Like the local client of the SDK, this accepts only files below the working
+ * directory of the application, or below a path grant of the manifest.
  */
 async function localSource(src: string, type: string, grants: readonly SandboxPathGrant[]): Promise<string> {
   const [{ realpath }, { resolve, sep }] = await Promise.all([import("node:fs/promises"), import("node:path")]);
@@ -86,11 +87,11 @@ async function localSource(src: string, type: string, grants: readonly SandboxPa
   });
   for (const granted of [process.cwd(), ...grants.map(({ path }) => path)]) {
     const root = await realpath(granted).catch(() => undefined);
-    if (root !== undefined && (source === root || source.startsWith(root.endsWith(sep) ? root : root + sep))) return source;
+    if (root === undefined) continue;
+    if (source === root || source.startsWith(root.endsWith(sep) ? root : root + sep)) return source;
   }
-  throw new SandboxLocalFileReadError(
-    `the ${type} entry ${src} is outside of the working directory; add its directory to manifest.extraPathGrants`, { src },
-  );
+  const hint = "add its directory to manifest.extraPathGrants";
+  throw new SandboxLocalFileReadError(`the ${type} entry ${src} is outside of the working directory; ${hint}`, { src });
 }
 
 async function readLocalFile(src: string, grants: readonly SandboxPathGrant[]): Promise<Uint8Array> {
@@ -98,7 +99,10 @@ async function readLocalFile(src: string, grants: readonly SandboxPathGrant[]): 
   return readFile(await localSource(src, "local_file", grants));
 }
 
-/** Copies a host directory. Symbolic links are errors, as in the local client of the SDK: they may lead out of the directory. */
+/**
+ * Copies a host directory. Symbolic links are errors, as in the local client of the SDK: they may lead out of the
+ * directory.
+ */
 async function copyLocalDirectory(sandbox: AgentBackend, path: string, source: string): Promise<void> {
   const [{ readFile, readdir }, { join }] = await Promise.all([import("node:fs/promises"), import("node:path")]);
   await makeDirectory(sandbox, path);
@@ -106,6 +110,6 @@ async function copyLocalDirectory(sandbox: AgentBackend, path: string, source: s
     const [from, to] = [join(source, child.name), `${path}/${child.name}`];
     if (child.isDirectory()) await copyLocalDirectory(sandbox, to, from);
     else if (child.isFile()) await writeBytes(sandbox, to, await readFile(from));
-    else throw new SandboxLocalDirReadError(`local_dir entries must contain only files and directories: ${from}`, { src: from });
+    else throw new SandboxLocalDirReadError(`local_dir: not a file or directory: ${from}`, { src: from });
   }
 }

@@ -8,13 +8,13 @@ import {
   SandboxWorkspaceReadNotFoundError, WorkspacePathPolicy, resolveSandboxArchiveLimits,
 } from "@openai/agents-core/sandbox";
 import type {
-  ExecCommandArgs, ListDirectoryArgs, Manifest, MaterializeEntryArgs, ReadFileArgs, SandboxArchiveLimits, SandboxDirectoryEntry,
-  SandboxExecResult, SandboxSession, SandboxSessionState, SnapshotSpec, ViewImageArgs, WorkspaceArchiveData,
-  WorkspaceArchiveOptions,
+  ExecCommandArgs, ListDirectoryArgs, Manifest, MaterializeEntryArgs, ReadFileArgs, SandboxArchiveLimits,
+  SandboxDirectoryEntry, SandboxExecResult, SandboxSession, SandboxSessionState, SnapshotSpec, ViewImageArgs,
+  WorkspaceArchiveData, WorkspaceArchiveOptions,
 } from "@openai/agents-core/sandbox";
 import {
-  MAX_VIEW_IMAGE_BYTES, formatExecResponse, imageOutputFromBytes, mergeManifestDelta, mergeManifestEntryDelta, toUint8Array,
-  truncateOutput,
+  MAX_VIEW_IMAGE_BYTES, formatExecResponse, imageOutputFromBytes, mergeManifestDelta, mergeManifestEntryDelta,
+  toUint8Array, truncateOutput,
 } from "@openai/agents-core/sandbox/internal";
 
 import { isMissing, list, readBytes, run, runOnPath, stat, writeBytes } from "./adapter.js";
@@ -78,8 +78,8 @@ export class TideboxSandboxSession implements SandboxSession<TideboxSessionState
   }
 
   /**
-   * Runs a command until it ends. `yieldTimeMs` has no effect, because a command does not outlive its call; the timeout of the
-   * session stops it with exit code 124.
+   * Runs a command until it ends. `yieldTimeMs` has no effect, because a command does not outlive its call; the timeout
+   * of the session stops it with exit code 124.
    */
   async exec(args: ExecCommandArgs): Promise<SandboxExecResult> {
     checkUser(args.runAs);
@@ -136,8 +136,12 @@ export class TideboxSandboxSession implements SandboxSession<TideboxSessionState
     const absolute = this.#path(path);
     const found = await stat(this.#sandbox, absolute);
     if (found === undefined) throw new SandboxWorkspaceReadNotFoundError(`Image file not found: ${path}`, { path });
-    if (found.kind !== "file") throw new SandboxWorkspaceReadNotFoundError(`Image path is not a file: ${path}`, { path });
-    if (found.size > MAX_VIEW_IMAGE_BYTES) throw new SandboxArchiveError(`Image file exceeds the 10 MB limit: ${path}`, { path });
+    if (found.kind !== "file") {
+      throw new SandboxWorkspaceReadNotFoundError(`Image path is not a file: ${path}`, { path });
+    }
+    if (found.size > MAX_VIEW_IMAGE_BYTES) {
+      throw new SandboxArchiveError(`Image file exceeds the 10 MB limit: ${path}`, { path });
+    }
     return imageOutputFromBytes(path, await readBytes(this.#sandbox, absolute));
   }
 
@@ -193,7 +197,8 @@ export class TideboxSandboxSession implements SandboxSession<TideboxSessionState
   /** Returns the workspace as a tar archive with relative names, without the ephemeral entries of the manifest. */
   async persistWorkspace(): Promise<Uint8Array> {
     const { manifest } = this.state;
-    const exclude = [...manifest.ephemeralPersistencePaths()].map((path) => `--exclude=./${path.replace(/[*?[\]\\]/gu, "\\$&")}`);
+    const exclude = [...manifest.ephemeralPersistencePaths()]
+      .map((path) => `--exclude=./${path.replace(/[*?[\]\\]/gu, "\\$&")}`);
     const archive = temporary();
     try {
       await runChecked(this.#sandbox, ["tar", "-C", manifest.root, ...exclude, "-cf", archive, "."]);
@@ -205,7 +210,8 @@ export class TideboxSandboxSession implements SandboxSession<TideboxSessionState
 
   /** Unpacks a tar archive into the workspace. The limits of the sandbox apply in addition to those of the SDK. */
   async hydrateWorkspace(data: WorkspaceArchiveData, options: WorkspaceArchiveOptions = {}): Promise<void> {
-    const limits = resolveSandboxArchiveLimits(options.archiveLimits === undefined ? this.#archiveLimits : options.archiveLimits);
+    const given = options.archiveLimits === undefined ? this.#archiveLimits : options.archiveLimits;
+    const limits = resolveSandboxArchiveLimits(given);
     const bytes = await toUint8Array(data);
     checkLimit("input bytes", bytes.byteLength, limits?.maxInputBytes);
     const archive = temporary();
@@ -230,7 +236,8 @@ export class TideboxSandboxSession implements SandboxSession<TideboxSessionState
   /** Throws: a sandbox exposes no ports. */
   async resolveExposedPort(port: number): Promise<never> {
     const hint = "run the server on the host and allow the sandbox to reach it with the option network";
-    throw new SandboxExposedPortUnavailableError(`tidebox exposes no ports, so port ${port} has no address; ${hint}`, { port });
+    const message = `tidebox exposes no ports, so port ${port} has no address; ${hint}`;
+    throw new SandboxExposedPortUnavailableError(message, { port });
   }
 
   #policy(): WorkspacePathPolicy {
@@ -286,7 +293,8 @@ function notFound(path: string): SandboxWorkspaceReadNotFoundError {
 
 function checkLimit(what: string, actual: number, limit: number | null | undefined): void {
   if (limit == null || actual <= limit) return;
-  throw new SandboxArchiveError(`the archive has ${actual} ${what}, more than the limit of ${limit}`, { actual, limit });
+  const message = `the archive has ${actual} ${what}, more than the limit of ${limit}`;
+  throw new SandboxArchiveError(message, { actual, limit });
 }
 
 /** Path outside the workspace for an archive. */

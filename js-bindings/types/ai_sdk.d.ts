@@ -1,5 +1,6 @@
 /**
- * Adapter for the AI SDK 7: a sandbox as its `Experimental_SandboxSession`, and as the sandbox provider of `@ai-sdk/harness`.
+ * Adapter for the AI SDK 7: a sandbox as its `Experimental_SandboxSession`, and a sandbox provider for
+ * `@ai-sdk/harness`.
  *
  * ```js
  * import { sandboxSession } from "tidebox/ai-sdk";
@@ -13,7 +14,7 @@
  */
 import type { AgentBackend } from "./agent_backend.js";
 export { TideboxSandboxProvider, createTideboxSandbox, networkSandboxSession } from "./ai_sdk_harness.js";
-export type { CreateSessionOptions, NetworkSandboxSession, PortOptions, ProviderSettings, ResumeSessionOptions } from "./ai_sdk_harness.js";
+export type { CreateSessionOptions, NetworkSandboxSession, PortOptions, ProviderSettings, ResumeSessionOptions, } from "./ai_sdk_harness.js";
 /** Signal of a call. */
 export interface AbortOptions {
     /** Aborts the call, which then rejects with the reason of the signal. */

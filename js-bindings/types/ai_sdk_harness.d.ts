@@ -48,13 +48,13 @@ export interface ResumeSessionOptions extends AbortOptions {
     sessionId: string;
 }
 /**
- * Returns a sandbox as a network session, for `agent.createSession({ sandboxSession })`. The sandbox stays open: `stop` and
- * `destroy` have no effect on it.
+ * Returns a sandbox as a network session, for `agent.createSession({ sandboxSession })`. The sandbox stays open: `stop`
+ * and `destroy` have no effect on it.
  */
 export declare function networkSandboxSession(sandbox: AgentBackend, settings?: SessionSettings): NetworkSandboxSession;
 /**
- * Creates sandboxes for the sessions of a `HarnessAgent`. Stopped sessions and initial states are kept in the memory of this
- * process, so a session can be resumed by the provider that created it, and by no other process.
+ * Creates sandboxes for the sessions of a `HarnessAgent`. Stopped sessions and initial states are kept in the memory of
+ * this process, so a session can be resumed by the provider that created it, and by no other process.
  */
 export declare class TideboxSandboxProvider {
     #private;
@@ -71,11 +71,11 @@ export declare class TideboxSandboxProvider {
      */
     createSession(options?: CreateSessionOptions): Promise<NetworkSandboxSession>;
     /**
-     * Returns the session with this id: its running sandbox, or a new one from the snapshot of the stopped one. Method of the
-     * interface.
+     * Returns the session with this id: its running sandbox, or a new one from the snapshot of the stopped one. Method of
+     * the interface.
      *
-     * @throws {SandboxError} `SANDBOX_NOT_FOUND` if this provider has no such session, and if it was stopped without a snapshot, as
-     * with copy-on-write mounts.
+     * @throws {SandboxError} `SANDBOX_NOT_FOUND` if this provider has no such session, and like `snapshot` of a sandbox if
+     * it was stopped with copy-on-write mounts.
      */
     resumeSession({ sessionId, abortSignal }: ResumeSessionOptions): Promise<NetworkSandboxSession>;
 }
@@ -83,7 +83,8 @@ export declare class TideboxSandboxProvider {
  * Creates a provider of sandboxes for `HarnessAgent`:
  *
  * ```js
- * const agent = new HarnessAgent({ harness: createPi(), sandbox: createTideboxSandbox({ network: { allow: ["example.com"] } }) });
+ * const sandbox = createTideboxSandbox({ network: { allow: ["example.com"] } });
+ * const agent = new HarnessAgent({ harness: createPi(), sandbox });
  * ```
  */
 export declare function createTideboxSandbox(settings?: ProviderSettings): TideboxSandboxProvider;

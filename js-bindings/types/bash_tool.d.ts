@@ -8,7 +8,8 @@
  * const { tools } = await createBashTool({ sandbox: bashToolSandbox(await Sandbox.create()) });
  * ```
  *
- * Do not pass a {@link AgentBackend} itself: `createBashTool` selects the kind of a sandbox by the names of its methods.
+ * Do not pass a {@link AgentBackend} itself: `createBashTool` selects the kind of a sandbox by the names of its
+ * methods.
  */
 import type { AgentBackend } from "./agent_backend.js";
 /** Result of a command. */

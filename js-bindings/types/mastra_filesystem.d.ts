@@ -48,7 +48,9 @@ export declare class TideboxFilesystem extends MastraFilesystem {
     copyFile(src: string, dest: string, options?: CopyOptions): Promise<void>;
     /** Moves a file or a directory. */
     moveFile(src: string, dest: string, options?: CopyOptions): Promise<void>;
-    /** Creates a directory, and its missing parents unless `recursive` is false. An existing directory is not an error. */
+    /**
+     * Creates a directory, and its missing parents unless `recursive` is false. An existing directory is not an error.
+     */
     mkdir(path: string, options?: MkdirOptions): Promise<void>;
     /** Removes a directory: an empty one, or any with `recursive`. */
     rmdir(path: string, options?: RemoveOptions): Promise<void>;
@@ -58,7 +60,10 @@ export declare class TideboxFilesystem extends MastraFilesystem {
     walk(path: string, options?: WalkOptions): Promise<WalkEntry[]>;
     /** Returns whether a path exists. */
     exists(path: string): Promise<boolean>;
-    /** Returns the attributes of a file, with links followed. The time of creation is not recorded: it is that of the change. */
+    /**
+     * Returns the attributes of a file, with links followed. The time of creation is not recorded: it is that of the
+     * change.
+     */
     stat(path: string): Promise<FileStat>;
     /** Returns the path without symbolic links. */
     realpath(path: string): Promise<string>;

@@ -25,8 +25,8 @@ export interface TideboxClientOptions extends SandboxOptions, SandboxClientOptio
     /** Limits for archives that are unpacked. */
     archiveLimits?: SandboxArchiveLimits | null;
     /**
-     * Destination of snapshots. `remote` passes snapshot files to a store of the SDK, so that another process can resume a session.
-     * `noop` keeps none. Default: the memory of this client.
+     * Destination of snapshots. `remote` passes snapshot files to a store of the SDK, so that another process can resume
+     * a session. `noop` keeps none. Default: the memory of this client.
      */
     snapshotSpec?: SnapshotSpec;
 }
@@ -35,7 +35,10 @@ export interface OwnSessionOptions extends Omit<SessionSettings, "close"> {
     /** Entries and environment. They are created before the session is returned. */
     manifest?: ManifestInput;
 }
-/** Returns a sandbox as a session, for `run(agent, input, { sandbox: { session } })`. The sandbox stays open; close it yourself. */
+/**
+ * Returns a sandbox as a session, for `run(agent, input, { sandbox: { session } })`. The sandbox stays open; close it
+ * yourself.
+ */
 export declare function sandboxSession(sandbox: AgentBackend, options?: OwnSessionOptions): Promise<TideboxSandboxSession>;
 /** Creates and resumes sandboxes for agents of the OpenAI Agents SDK. */
 export declare class TideboxSandboxClient implements SandboxClient<TideboxClientOptions, TideboxSessionState> {

@@ -35,8 +35,8 @@ export declare class TideboxSandboxSession implements SandboxSession<TideboxSess
     /** Returns false: a sandbox has no pseudo-terminals, so the SDK offers no tool for writing to a running command. */
     supportsPty(): boolean;
     /**
-     * Runs a command until it ends. `yieldTimeMs` has no effect, because a command does not outlive its call; the timeout of the
-     * session stops it with exit code 124.
+     * Runs a command until it ends. `yieldTimeMs` has no effect, because a command does not outlive its call; the timeout
+     * of the session stops it with exit code 124.
      */
     exec(args: ExecCommandArgs): Promise<SandboxExecResult>;
     /** Runs a command and formats the result for a model, including the reason why a sandbox does not support it. */
