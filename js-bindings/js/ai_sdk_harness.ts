@@ -137,8 +137,8 @@ export class TideboxSandboxProvider {
    * Returns the session with this id: its running sandbox, or a new one from the snapshot of the stopped one. Method of
    * the interface.
    *
-   * @throws {SandboxError} `SANDBOX_NOT_FOUND` if this provider has no such session, and like `snapshot` of a sandbox if
-   * it was stopped with copy-on-write mounts.
+   * @throws {SandboxError} `SANDBOX_NOT_FOUND` if this provider has no such session, and like `snapshot` of a sandbox
+   * if it was stopped with copy-on-write mounts.
    */
   async resumeSession({ sessionId, abortSignal }: ResumeSessionOptions): Promise<NetworkSandboxSession> {
     abortSignal?.throwIfAborted();
