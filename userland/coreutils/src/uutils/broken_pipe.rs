@@ -1,7 +1,7 @@
 //! Failure of `seq` and `yes` when no process reads their output.
 //!
-//! Normally SIGPIPE ends them. If it is ignored, writing fails, which GNU's tools report and uutils' take for success. So the
-//! ignored signal is caught instead: writing fails too, and the signal shows it.
+//! Normally SIGPIPE ends them. If it is ignored, writing fails, which GNU's tools report and uutils' take for success: `yes`
+//! without a message. So the ignored signal is caught instead: writing fails too, and the signal shows it.
 
 use tidebox_gnu::message;
 use tidebox_rt::Disposition;
@@ -22,13 +22,14 @@ pub(super) fn watch(tool: &'static str) -> Option<IgnoredPipe> {
 }
 
 impl IgnoredPipe {
-    /// Returns the exit code of the tool, and reports the failure.
+    /// Returns the exit code of the tool, and reports the failure if the tool did not.
     pub(super) fn exit_code(&self, code: i32) -> i32 {
         if code != 0 || tidebox_rt::sig_take().unwrap_or(0) >> SIGPIPE & 1 == 0 {
             return code;
         }
-        let what = if self.0 == "yes" { "standard output" } else { "write error" };
-        message::print_error(self.0, &format!("{what}: Broken pipe"));
+        if self.0 == "yes" {
+            message::print_error(self.0, "standard output: Broken pipe");
+        }
         1
     }
 }
