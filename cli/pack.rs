@@ -29,6 +29,8 @@ fn add(name: &str, with: &[String]) -> Result<u8> {
     let packs = Packs::user();
     let installed = packs.list().into_iter().find(|state| state.name == name && state.ready);
     if installed.is_some_and(|state| with.iter().all(|package| state.with.contains(package))) {
+        // Another version of Tidebox may have installed it.
+        packs.compile(name)?;
         eprintln!("the pack {name} is ready");
         return Ok(0);
     }

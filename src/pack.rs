@@ -208,6 +208,20 @@ impl Packs {
         Ok(())
     }
 
+    /// Compiles an installed pack for this program, unless its native code is stored: that of another version, or of another
+    /// processor, cannot be used. Compilation takes one to two minutes and blocks the calling task. Without this call, the first command
+    /// that uses the pack compiles it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] if the pack is not installed or cannot be compiled.
+    pub fn compile(&self, name: &str) -> Result<()> {
+        let pack = find_pack(name)?;
+        let installed = self.ready().into_iter().find(|installed| installed.name() == pack.name);
+        let installed = installed.ok_or_else(|| failed(&format!("the pack {name} is not installed")))?;
+        let config = RuntimeConfig { packs: vec![installed.clone()], ..RuntimeConfig::default() };
+        Runtime::new(config)?.precompile_pack(&installed)
+    }
+
     /// Removes a pack. Returns whether it was installed.
     ///
     /// # Errors
