@@ -44,6 +44,8 @@ pub(crate) struct ArchiveCompiler(Engine);
 impl ArchiveCompiler {
     pub(crate) fn new() -> wasmtime::Result<Self> {
         let mut config = pooled(1);
+        // Addresses in the module are only for backtraces, and would be a quarter of the download.
+        config.generate_address_map(false);
         set_baseline(&mut config)?;
         Ok(Self(Engine::new(&config)?))
     }
