@@ -140,6 +140,12 @@ def test_importing_is_quick_and_starts_no_thread() -> None:
     assert done.stdout == "1\n"
 
 
+def test_importing_loads_no_slow_module() -> None:
+    # Each of them takes longer than tidebox.
+    done = run("import sys, tidebox; print([name for name in ('asyncio', 'pathlib', 'subprocess', 'ssl') if name in sys.modules])")
+    assert done.stdout == "[]\n"
+
+
 def test_a_sandbox_shared_by_threads_may_be_closed_in_the_middle() -> None:
     sandbox = Sandbox()
     errors: list[BaseException] = []

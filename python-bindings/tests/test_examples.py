@@ -30,7 +30,7 @@ def test_a_table_is_analysed_and_plotted(tidebox_python: None) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "[1] {'north': 400, 'south': 315}",
-        "[2] np.float64(-0.03)",
+        "[2] np.float64(0.05)",
         "[3] ",
         "[4] 4",
         "1 figure, starts with PNG",

@@ -10,7 +10,7 @@ processes of the host unless it is given some. `Sandbox` waits for results; `Asy
 """
 
 import atexit
-import pathlib
+import os.path
 
 from ._native import (
     Change,
@@ -39,7 +39,7 @@ from ._sandbox import RunningCommand, Sandbox
 from ._tools import ToolResult
 
 atexit.register(shut_down)
-use_archive(str(pathlib.Path(__file__).parent / "programs"))
+use_archive(os.path.join(os.path.dirname(__file__), "programs"))
 
 __all__ = [
     "AsyncProvider",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from types import TracebackType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ._native import (
     ExecuteResult,
@@ -21,6 +21,9 @@ from ._options import Command, Content, Overflow, Path, ShellMode
 from ._python_session import AsyncPythonSession
 from ._sandbox import Decoder, SandboxBase, command_arguments
 
+if TYPE_CHECKING:
+    import asyncio
+
 
 class AsyncSandbox(SandboxBase):
     """A sandbox for asyncio: the methods of `Sandbox`, to be awaited. Nothing blocks the event loop.
@@ -29,6 +32,11 @@ class AsyncSandbox(SandboxBase):
     """
 
     def _loop(self) -> asyncio.AbstractEventLoop | None:
+        # asyncio takes longer to import than tidebox. A program with a running loop has imported it.
+        if "asyncio" not in sys.modules:
+            return None
+        import asyncio
+
         try:
             return asyncio.get_running_loop()
         except RuntimeError:

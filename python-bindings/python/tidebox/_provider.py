@@ -120,10 +120,11 @@ class Cassette:
             mode: `"never"` replays, and a request that is not recorded fails; `"missing"` records if the file is missing or
                 empty; `"always"` records again.
             repeat: Whether the last response to a request also answers further ones. Otherwise each response is used once.
-            secrets: Names and values. The file contains the name instead of the value.
+            secrets: Names and values. The file, and so what is replayed, contains `[redacted:NAME]` instead of the value.
 
         Raises:
-            SandboxError: The file cannot be read, or is not a cassette.
+            SandboxError: The file cannot be read.
+            ValueError: The file is not a cassette, or the mode is unknown.
         """
         self._native = NativeCassette.open(fspath(path), mode, repeat, list((secrets or {}).items()))
 

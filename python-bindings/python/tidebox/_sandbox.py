@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import Any, TypeVar, cast, overload
@@ -423,8 +423,8 @@ def command_arguments(
 ]:
     """Converts the arguments of `execute` to those of the native module."""
     if not isinstance(command, str):
-        if isinstance(command, (bytes, bytearray)):
-            raise TypeError("command must be str or a sequence of str, not bytes")
+        if isinstance(command, (bytes, bytearray)) or not isinstance(command, Iterable):
+            raise TypeError(f"command must be str or a sequence of str, not {type(command).__name__}")
         command = list(command)
     if shell not in (None, "fresh", "persistent"):
         raise ValueError(f"shell must be 'fresh' or 'persistent', not {shell!r}")

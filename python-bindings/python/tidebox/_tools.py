@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from ._native import ToolCall
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,12 @@ class NativeTool:
     def __call__(self, call: ToolCall) -> tuple[bytes, bytes, int]:
         try:
             answer: Any = self._function(call)
-            if inspect.isawaitable(answer):
+            if isinstance(answer, Awaitable):
                 answer = self._wait(answer)
         except Exception as error:
             # The guest sees the message; the traceback, which may show secrets, stays on the host's standard error.
+            import traceback
+
             traceback.print_exc()
             return b"", f"{call.name}: {error}\n".encode(errors="replace"), 1
         if isinstance(answer, ToolResult):
@@ -55,6 +57,8 @@ class NativeTool:
         return b"", message.encode(), 1
 
     def _wait(self, awaitable: Awaitable[Any]) -> Any:
+        import asyncio
+
         async def result() -> Any:
             return await awaitable
 
