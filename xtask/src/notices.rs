@@ -89,3 +89,22 @@ fn licence_texts(package: &Package) -> Result<Vec<String>> {
     }
     Ok(texts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_notice_names_linked_packages_and_has_each_text_once() {
+        let notice =
+            text(&Project::find().expect("the workspace exists"), "tidebox-python").expect("packages have licences");
+        for package in ["\nwasmtime ", "\npyo3 ", "\ntokio ", "\njaq-core ", "Permission is hereby granted"] {
+            assert!(notice.contains(package), "{package}");
+        }
+        // Packages of this repository, and those that only tests use.
+        for package in ["\ntidebox-core ", "\ncriterion "] {
+            assert!(!notice.contains(package), "{package}");
+        }
+        assert!(notice.len() < 2 << 20, "{} bytes", notice.len());
+    }
+}
