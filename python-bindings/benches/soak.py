@@ -67,6 +67,8 @@ def use_from_asyncio(count: int, at_once: int) -> None:
 def interrupt() -> None:
     """Checks that Ctrl-C ends a waiting command, and that the sandbox works afterwards."""
     sandbox = Sandbox()
+    # A program that was started in the background ignores the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     started = time.monotonic()

@@ -43,6 +43,8 @@ def test_other_threads_run_while_a_command_runs() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no signals on Windows")
 def test_keyboard_interrupt_stops_a_command() -> None:
     sandbox = Sandbox()
+    # A program that was started in the background ignores the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     before = time.monotonic()
