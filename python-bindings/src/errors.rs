@@ -49,13 +49,8 @@ pub(crate) fn file_error(error: &FileError, path: &[u8]) -> PyErr {
             Err(error) => return error,
         };
         if let Some(errno) = errno(error.code) {
-            let message = match error.code {
-                // The message of the contract is a code for models.
-                FileErrorCode::FileNotFound => "No such file or directory".to_owned(),
-                _ => error.message.clone(),
-            };
             // `OSError` chooses the subclass by the number.
-            return PyOSError::new_err((errno, message, name));
+            return PyOSError::new_err((errno, error.message.clone(), name));
         }
         let exception = with_kind(py, FileOperationError::new_err(error.message.clone()), error.code.as_str());
         let _ = exception.value(py).setattr("filename", name);

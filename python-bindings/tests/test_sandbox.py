@@ -218,7 +218,7 @@ def test_a_path_that_is_not_utf8_has_surrogates(sandbox: Sandbox) -> None:
     sandbox.write(path, "new")
     assert sandbox.read(path).content == "new"
     sandbox.delete(path)
-    with pytest.raises(FileNotFoundError, match="No such file or directory") as error:
+    with pytest.raises(FileNotFoundError) as error:
         sandbox.read(path)
     assert error.value.filename == path
 
