@@ -111,9 +111,10 @@ function reset(program: Program, { instance, memory }: PooledInstance, initial: 
 /** Compares a reset instance with a new one. */
 function compare({ instance, memory }: PooledInstance, fresh: PooledInstance | undefined): void {
   if (fresh === undefined) throw new Error("the program has no memory");
-  const [found, expected] = [new Uint8Array(memory.buffer), new Uint8Array(fresh.memory.buffer)];
+  const [found, expected] = [new Int32Array(memory.buffer), new Int32Array(fresh.memory.buffer)];
   for (let at = 0; at < found.length; at += 1) {
-    if (found[at] !== (expected[at] ?? 0)) throw new Error(`an instance that was reset differs from a new one at address ${at}`);
+    const word = at < expected.length ? expected[at] : 0;
+    if (found[at] !== word) throw new Error(`an instance that was reset differs from a new one at address ${at * 4}`);
   }
   const others = new Map(globals(fresh.instance).map(([name, global]) => [name, global.value]));
   for (const [name, global] of globals(instance)) {
