@@ -79,7 +79,9 @@ fn main() -> ExitCode {
         ["npm"] => run(npm::npm),
         ["npm", "test"] => run(npm_tests::npm_tests),
         ["python"] => run(python_package::python),
-        ["python", "--dev"] => run(python_package::step),
+        ["python", "--dev"] => {
+            run(|project, progress| python_package::step(project, progress, python_package::Frameworks::All))
+        }
         ["soak"] => run(|project, progress| soak(project, progress, "10")),
         ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),
         ["python-tests", arguments @ ..] => {

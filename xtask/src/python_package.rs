@@ -25,6 +25,16 @@ const WHEEL: &str = "wheel==0.45.1";
 /// Packages for the tests.
 const TEST_PACKAGES: [&str; 3] = ["pytest==9.2.0", "pytest-timeout==2.4.0", "mypy==2.4.1"];
 
+/// Adapters that `cargo xtask test` tests, too: their environments are small. `cargo xtask python` tests all.
+const QUICK_FRAMEWORKS: [&str; 2] = ["langchain", "openai_agents"];
+
+/// Choice of adapters whose frameworks are installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frameworks {
+    Quick,
+    All,
+}
+
 /// Maximum size of the wheel in bytes. Every user downloads it.
 const MAX_BYTES: u64 = 60 * 1024 * 1024;
 
@@ -36,16 +46,16 @@ pub(crate) fn python(project: &Project, progress: &mut Progress) -> Result<()> {
     let bytes = fs::metadata(&wheel)?.len();
     ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", wheel.display());
     progress.print(&format!("{}: {:.1} MiB", wheel.display(), bytes as f64 / f64::from(1 << 20)));
-    test(project, progress, &wheel)
+    test(project, progress, &wheel, Frameworks::All)
 }
 
 /// Tests the package with a wheel of the unoptimised library that the tests of the workspace share. maturin would build all
 /// dependencies again, because the features of its packages are others than those of the workspace.
-pub(crate) fn step(project: &Project, progress: &mut Progress) -> Result<()> {
+pub(crate) fn step(project: &Project, progress: &mut Progress, frameworks: Frameworks) -> Result<()> {
     let build = project.cargo(&["build", "--locked", "--workspace", "--lib", "--tests"]);
     progress.run("build the library of the Python package", build, RETRY)?;
     let wheel = assemble(project, progress)?;
-    test(project, progress, &wheel)
+    test(project, progress, &wheel, frameworks)
 }
 
 /// Packs the unoptimised library and the Python files into a wheel.
@@ -163,7 +173,7 @@ fn add_programs(project: &Project, progress: &mut Progress, wheel: &Path) -> Res
 }
 
 /// Installs the wheel into a new virtual environment, and runs the tests and the type checker there.
-fn test(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<()> {
+fn test(project: &Project, progress: &mut Progress, wheel: &Path, frameworks: Frameworks) -> Result<()> {
     let tests = project.target.join("python-tests");
     if tests.exists() {
         fs::remove_dir_all(&tests).context("cannot remove the old tests")?;
@@ -197,17 +207,27 @@ fn test(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<()> 
     pytest.args(["-X", "dev", "-W", "error", "-m", "pytest", "-q", "--timeout=300", "tests"]).current_dir(&tests);
     progress.run_tests("tests of the Python package", pytest, RETRY)?;
     test_deepagents(project, progress, wheel, &tests)?;
-    test_frameworks(project, progress, wheel, &tests)
+    test_frameworks(project, progress, wheel, &tests, frameworks)
 }
 
 /// Tests the adapter of each framework in a separate environment, because their packages exclude each other's versions.
-fn test_frameworks(project: &Project, progress: &mut Progress, wheel: &Path, tests: &Path) -> Result<()> {
+fn test_frameworks(
+    project: &Project,
+    progress: &mut Progress,
+    wheel: &Path,
+    tests: &Path,
+    chosen: Frameworks,
+) -> Result<()> {
     let mut frameworks: Vec<PathBuf> = fs::read_dir(project.root.join("python-bindings/tests/frameworks"))?
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_>>()?;
     frameworks.sort();
     for from in frameworks.iter().filter(|path| path.join("requirements.txt").is_file()) {
         let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if chosen == Frameworks::Quick && !QUICK_FRAMEWORKS.contains(&name.as_str()) {
+            progress.print(&format!("{name}: tested by `{RETRY}`, because its packages take minutes to install"));
+            continue;
+        }
         let wanted = fs::read_to_string(from.join("requirements.txt"))?;
         let packages: Vec<&str> = wanted.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
         let python = venv(project, progress, &format!("python-framework-{name}"), &packages)?;

@@ -29,7 +29,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     document(project, progress)?;
     host_tests(project, progress)?;
     python_tests::quick(project, progress)?;
-    python_package::step(project, progress)?;
+    python_package::step(project, progress, python_package::Frameworks::Quick)?;
     guest_tests(project, progress)?;
     fuzz::step(project, progress)?;
     npm_tests::npm_tests(project, progress)?;
