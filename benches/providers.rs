@@ -109,7 +109,7 @@ fn measure(runtime: &Runtime, provider: &str, amount: Amount, rounds: usize) -> 
     };
     let (mut alone_costs, mut bare_costs, mut our_costs, mut their_costs) = (vec![], vec![], vec![], vec![]);
     for _ in 0..rounds {
-        alone_costs.push(runtime.block_on(alone(&near, amount)));
+        alone_costs.push(runtime.block_on(alone(amount)));
         bare_costs.push(requests.each_ref().map(again));
         our_costs.push(client.block_on(ours(&near, amount)));
         their_costs.push(theirs(&near, amount));
@@ -188,9 +188,9 @@ async fn far(provider: &str) -> std::io::Result<(Serving, bare::RecordedTraffic)
 }
 
 /// The emulated sandbox without an emulator.
-async fn alone(serving: &Serving, amount: Amount) -> Costs {
+async fn alone(amount: Amount) -> Costs {
     let sandbox = tidebox::sandbox().expect("the options are valid").build().expect("it is built");
-    costs(&(Arc::new(sandbox) as Arc<dyn SandboxBackend>), driver::home(serving.provider()), amount).await
+    costs(&(Arc::new(sandbox) as Arc<dyn SandboxBackend>), "/workspace", amount).await
 }
 
 /// Records the request of each of [`WORK`] for the bare program.
