@@ -13,8 +13,9 @@ import { Programs } from "./programs.js";
 import { preinitMemory } from "./pack_memory.js";
 import { hasJspi, imports } from "./imports.js";
 import type { PooledInstance, ReuseMode } from "./instance_pool.js";
-import { InstancePool, memoryBytes } from "./instance_pool.js";
+import { InstancePool, globals, memoryBytes } from "./instance_pool.js";
 import type { HostRequest, OutgoingRequest, ToolCall } from "./messages.js";
+import { PAGE } from "./packs.js";
 import { yieldToEventLoop, monotonic as now, sleep } from "./time.js";
 
 /** Status codes of the kernel for a call or a check of a guest that cannot continue; see `src/syscalls.rs`. */
@@ -31,12 +32,9 @@ const DONE = 2;
 const CHILD = "tidebox_fork_child";
 /** Export of the module's start function, which runs before its entry. */
 const START = "tidebox:start";
-/** Name prefix of the exported mutable globals of a module that forks. */
-const GLOBAL = "tidebox:global:";
 const STACK_POINTER = "__stack_pointer";
 /** Entry of a pack's runtime, instead of `_start`. */
 const RUN = "run";
-const PAGE = 65536;
 
 /** Milliseconds of work after which the worker yields to its event loop. */
 const YIELD_INTERVAL_MS = 8;
@@ -302,10 +300,7 @@ function copy(parent: WebAssembly.Instance, from: WebAssembly.Memory, child: Gue
   // Memory below the stack pointer is unused: the larger part of a stack that is sized for recursion.
   const live = Math.min(Math.max(stack.value as number, 0), end);
   child.view.set(new Uint8Array(from.buffer, live, end - live), live);
-  for (const [name, global] of Object.entries(parent.exports)) {
-    if (!name.startsWith(GLOBAL)) continue;
-    (child.instance?.exports[name] as WebAssembly.Global).value = (global as WebAssembly.Global).value;
-  }
+  for (const [name, global] of globals(parent)) (child.instance?.exports[name] as WebAssembly.Global).value = global.value;
 }
 
 function createInstance(program: Program, number: number): { instance: WebAssembly.Instance; pooled?: PooledInstance } {

@@ -6,13 +6,13 @@
  * as in a new instance.
  */
 
+import { PAGE } from "./packs.js";
 import type { Program } from "./programs.js";
 
 /** Prefix of the names of exported mutable globals; see `src/rewrite.rs`. */
 const GLOBAL = "tidebox:global:";
 const LOWEST_STACK = `${GLOBAL}lowest-stack`;
 const MEMORY_SIZE = `${GLOBAL}memory-size`;
-const PAGE = 65536;
 
 /** Bytes below the stack pointer that a function which calls no other may use without lowering it (LLVM's red zone). */
 const RED_ZONE = 128;
@@ -89,7 +89,8 @@ export function memoryBytes(instance: WebAssembly.Instance, memory: WebAssembly.
   return size instanceof WebAssembly.Global ? Number(size.value) * PAGE : memory.buffer.byteLength;
 }
 
-function globals(instance: WebAssembly.Instance): [string, WebAssembly.Global][] {
+/** Returns the names and values of the exported mutable globals. A module that neither forks nor is used again has none. */
+export function globals(instance: WebAssembly.Instance): [string, WebAssembly.Global][] {
   return Object.entries(instance.exports).filter((entry): entry is [string, WebAssembly.Global] => entry[0].startsWith(GLOBAL));
 }
 

@@ -1,4 +1,4 @@
-# Recurses without end, after raising the limit of Python as far as possible.
+# Recurses without end, after raising the limit of Python to its maximum.
 import sys
 sys.setrecursionlimit(2**31 - 1)
 

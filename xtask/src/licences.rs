@@ -1,5 +1,8 @@
 //! The check that all linked packages have MIT, Apache-2.0 or more permissive licences.
 
+use std::path::PathBuf;
+use std::process::Command;
+
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
@@ -29,26 +32,35 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
+/// A package of `cargo metadata`.
 #[derive(Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) license: Option<String>,
+    /// `None`: a package of this repository.
+    pub(crate) source: Option<String>,
+    pub(crate) manifest_path: PathBuf,
+}
+
+/// Runs `cargo metadata` and returns the packages.
+pub(crate) fn packages(cargo: &mut Command, retry: &str) -> Result<Vec<Package>> {
+    let json = step::output(cargo.args(["--format-version", "1"]), retry)?;
+    let metadata: Metadata = serde_json::from_slice(&json).context("cannot parse the output of `cargo metadata`")?;
+    Ok(metadata.packages)
 }
 
 /// Checks the packages of the host workspace and of the guests, tests and tooling included.
 pub(crate) fn step(project: &Project, progress: &mut Progress) -> Result<()> {
-    let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform"];
+    let arguments = ["metadata", "--locked", "--filter-platform"];
     progress.step("licences", |_| {
         let mut rejected = Vec::new();
         for (mut cargo, platform) in [
             (project.cargo(&arguments), "x86_64-unknown-linux-gnu"),
             (project.guest_cargo(&arguments), crate::userland::TARGET),
         ] {
-            let json = step::output(cargo.arg(platform), "cargo xtask test")?;
-            let metadata: Metadata =
-                serde_json::from_slice(&json).context("cannot parse the output of `cargo metadata`")?;
-            rejected.extend(metadata.packages.iter().filter(|package| !is_free(package)).map(|package| {
+            let packages = packages(cargo.arg(platform), "cargo xtask test")?;
+            rejected.extend(packages.iter().filter(|package| !is_free(package)).map(|package| {
                 let licence = package.license.as_deref().unwrap_or("none");
                 format!("{} {}: {licence}", package.name, package.version)
             }));
@@ -141,6 +153,7 @@ mod tests {
         for expression in ["", "(MIT", "MIT)", "MIT OR", "MIT Apache-2.0"] {
             assert!(!accepts(expression), "{expression}");
         }
-        assert!(!is_free(&Package { name: "p".into(), version: "1".into(), license: None }));
+        let (name, version, manifest_path) = ("p".into(), "1".into(), PathBuf::new());
+        assert!(!is_free(&Package { name, version, license: None, source: None, manifest_path }));
     }
 }

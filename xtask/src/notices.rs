@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
 
+use crate::licences::{self, Package};
 use crate::project::Project;
 use crate::step;
 use crate::userland;
@@ -16,21 +16,6 @@ const RETRY: &str = "cargo xtask python";
 
 /// Prefixes of the names of licence files, in lower case.
 const LICENCE_FILES: [&str; 5] = ["licen", "copying", "notice", "unlicense", "copyright"];
-
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
-    /// `None`: a package of this repository.
-    source: Option<String>,
-    manifest_path: PathBuf,
-}
 
 /// Returns the notice: each licence text once, after the packages that it belongs to.
 pub(crate) fn text(project: &Project, package: &str) -> Result<String> {
@@ -67,10 +52,9 @@ fn packages(mut tree: Command, mut metadata: Command) -> Result<Vec<Package>> {
             Some((words.next()?, words.next()?.strip_prefix('v')?))
         })
         .collect();
-    let json = step::output(metadata.args(["--format-version", "1"]), RETRY)?;
-    let metadata: Metadata = serde_json::from_slice(&json).context("cannot parse the output of `cargo metadata`")?;
+    let packages = licences::packages(&mut metadata, RETRY)?;
     let is_linked = |package: &Package| linked.contains(&(package.name.as_str(), package.version.as_str()));
-    Ok(metadata.packages.into_iter().filter(|package| package.source.is_some() && is_linked(package)).collect())
+    Ok(packages.into_iter().filter(|package| package.source.is_some() && is_linked(package)).collect())
 }
 
 /// Returns the texts of the licence files of a package, or its SPDX expression if it has no file.

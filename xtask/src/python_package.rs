@@ -25,6 +25,9 @@ const WHEEL: &str = "wheel==0.45.1";
 /// Packages for the tests.
 const TEST_PACKAGES: [&str; 3] = ["pytest==9.2.0", "pytest-timeout==2.4.0", "mypy==2.4.1"];
 
+/// Prints the reasons of tests that are skipped or expected to fail.
+const REASONS: &str = "-rsx";
+
 /// Adapters that `cargo xtask test` tests, too: their environments are small. `cargo xtask python` tests all.
 const QUICK_FRAMEWORKS: [&str; 2] = ["langchain", "openai_agents"];
 
@@ -61,10 +64,7 @@ pub(crate) fn step(project: &Project, progress: &mut Progress, frameworks: Frame
 /// Packs the unoptimised library and the Python files into a wheel.
 fn assemble(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
     let tools = venv(project, progress, "python-pack", &[WHEEL])?;
-    let wheels = project.target.join("wheels/unoptimised");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels).context("cannot remove the old wheel")?;
-    }
+    let wheels = empty_dir(project.target.join("wheels/unoptimised"))?;
     let (tree, info) = (wheels.join("tree"), wheels.join("tree/tidebox-0.dist-info"));
     copy_tree(&project.root.join("python-bindings/python"), &tree)?;
     fs::create_dir_all(&info)?;
@@ -74,10 +74,24 @@ fn assemble(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
     fs::write(info.join("METADATA"), "Metadata-Version: 2.1\nName: tidebox\nVersion: 0\n")?;
     fs::write(info.join("WHEEL"), "Wheel-Version: 1.0\nGenerator: xtask\nRoot-Is-Purelib: false\nTag: py3-none-any\n")?;
     fs::write(info.join("entry_points.txt"), entry_points(&project.root.join("python-bindings/pyproject.toml"))?)?;
-    let mut pack = Command::new(tools.join("python"));
-    pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&wheels).arg(&tree);
-    progress.run("pack the wheel", pack, RETRY)?;
+    pack(progress, &tools, &tree, &wheels)?;
     Ok(wheels.join("tidebox-0-py3-none-any.whl"))
+}
+
+/// Packs the files of a wheel.
+fn pack(progress: &mut Progress, tools: &Path, tree: &Path, to: &Path) -> Result<()> {
+    let mut pack = Command::new(tools.join("python"));
+    pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(to).arg(tree);
+    progress.run("pack the wheel", pack, RETRY)
+}
+
+/// Creates a directory, without the files of the last run.
+fn empty_dir(dir: PathBuf) -> Result<PathBuf> {
+    if dir.exists() {
+        fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    }
+    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    Ok(dir)
 }
 
 /// Returns the entry points of the package in the format of a wheel.
@@ -119,10 +133,7 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
 /// Builds the wheel for users.
 fn build(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
     let tools = venv(project, progress, "python-tools", &[MATURIN])?;
-    let wheels = project.target.join("wheels/release");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels).context("cannot remove the old wheel")?;
-    }
+    let wheels = empty_dir(project.target.join("wheels/release"))?;
     let mut maturin = Command::new(tools.join("maturin"));
     maturin.args(["build", "--locked", "--quiet", "--release", "--manifest-path"]);
     maturin.arg(project.root.join("python-bindings/Cargo.toml")).arg("--out").arg(&wheels);
@@ -148,10 +159,7 @@ fn add_licences(project: &Project, tree: &Path) -> Result<()> {
 /// Adds the guest programs to a wheel, compiled by its own library, so that the first command needs no compiler.
 fn add_programs(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<PathBuf> {
     let tools = venv(project, progress, "python-pack", &[WHEEL])?;
-    let trees = project.target.join("wheels/tree");
-    if trees.exists() {
-        fs::remove_dir_all(&trees).context("cannot remove the old files of the wheel")?;
-    }
+    let trees = empty_dir(project.target.join("wheels/tree"))?;
     let mut unpack = Command::new(tools.join("python"));
     unpack.args(["-m", "wheel", "unpack", "--dest"]).arg(&trees).arg(wheel);
     progress.run("unpack the wheel", unpack, RETRY)?;
@@ -161,24 +169,14 @@ fn add_programs(project: &Project, progress: &mut Progress, wheel: &Path) -> Res
     compile.args(["-B", "-m", "tidebox", "warm", "--archive", "tidebox/programs"]).current_dir(&tree);
     progress.run("compile the programs of the wheel", compile, RETRY)?;
     add_licences(project, &tree)?;
-    let packed = project.target.join("wheels/with-programs");
-    if packed.exists() {
-        fs::remove_dir_all(&packed).context("cannot remove the old wheel")?;
-    }
-    fs::create_dir_all(&packed)?;
-    let mut pack = Command::new(tools.join("python"));
-    pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&packed).arg(&tree);
-    progress.run("pack the wheel", pack, RETRY)?;
+    let packed = empty_dir(project.target.join("wheels/with-programs"))?;
+    pack(progress, &tools, &tree, &packed)?;
     Ok(packed.join(wheel.file_name().context("the wheel has a name")?))
 }
 
 /// Installs the wheel into a new virtual environment, and runs the tests and the type checker there.
 fn test(project: &Project, progress: &mut Progress, wheel: &Path, frameworks: Frameworks) -> Result<()> {
-    let tests = project.target.join("python-tests");
-    if tests.exists() {
-        fs::remove_dir_all(&tests).context("cannot remove the old tests")?;
-    }
-    fs::create_dir_all(&tests)?;
+    let tests = empty_dir(project.target.join("python-tests"))?;
     let copied = tests.join("tests");
     fs::create_dir(&copied)?;
     for entry in fs::read_dir(project.root.join("python-bindings/tests"))? {
@@ -204,7 +202,9 @@ fn test(project: &Project, progress: &mut Progress, wheel: &Path, frameworks: Fr
     mypy.args(["--strict", "tests", "examples/data_analysis.py", "examples/test_agent.py"]).current_dir(&tests);
     progress.run("types of its tests", mypy, RETRY)?;
     let mut pytest = Command::new(python.join("python"));
-    pytest.args(["-X", "dev", "-W", "error", "-m", "pytest", "-q", "--timeout=300", "tests"]).current_dir(&tests);
+    pytest
+        .args(["-X", "dev", "-W", "error", "-m", "pytest", "-q", REASONS, "--timeout=300", "tests"])
+        .current_dir(&tests);
     progress.run_tests("tests of the Python package", pytest, RETRY)?;
     test_deepagents(project, progress, wheel, &tests)?;
     test_frameworks(project, progress, wheel, &tests, frameworks)
@@ -228,14 +228,11 @@ fn test_frameworks(
             progress.print(&format!("{name}: tested by `{RETRY}`, because its packages take minutes to install"));
             continue;
         }
-        let wanted = fs::read_to_string(from.join("requirements.txt"))?;
-        let packages: Vec<&str> = wanted.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-        let python = venv(project, progress, &format!("python-framework-{name}"), &packages)?;
-        install(progress, &python, wheel)?;
+        let python = framework_venv(project, progress, &format!("python-framework-{name}"), from, wheel)?;
         let dir = tests.join("frameworks").join(&name);
         copy_tree(from, &dir)?;
         let mut pytest = Command::new(python.join("python"));
-        pytest.args(["-m", "pytest", "-q"]).current_dir(&dir).env("TIDEBOX_EXAMPLES", tests.join("examples"));
+        pytest.args(["-m", "pytest", "-q", REASONS]).current_dir(&dir).env("TIDEBOX_EXAMPLES", tests.join("examples"));
         progress.run_tests(&format!("tests of {name} in the Python package"), pytest, RETRY)?;
         // The use of Deep Agents Code is a configuration file.
         if name != "deepagents_code" {
@@ -243,6 +240,21 @@ fn test_frameworks(
         }
     }
     Ok(())
+}
+
+/// Creates a virtual environment with the packages of `requirements.txt` and the wheel.
+fn framework_venv(
+    project: &Project,
+    progress: &mut Progress,
+    name: &str,
+    tests: &Path,
+    wheel: &Path,
+) -> Result<PathBuf> {
+    let wanted = fs::read_to_string(tests.join("requirements.txt"))?;
+    let packages: Vec<&str> = wanted.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let python = venv(project, progress, name, &packages)?;
+    install(progress, &python, wheel)?;
+    Ok(python)
 }
 
 /// Runs the examples of the page about frameworks that use the adapter `name`.
@@ -256,14 +268,11 @@ fn run_examples(project: &Project, progress: &mut Progress, python: &Path, name:
 /// Runs the standard tests of Deep Agents, and an agent with a scripted model, over the adapter of the package.
 fn test_deepagents(project: &Project, progress: &mut Progress, wheel: &Path, tests: &Path) -> Result<()> {
     let from = project.root.join("tests/deepagents/python");
-    let wanted = fs::read_to_string(from.join("requirements.txt"))?;
-    let packages: Vec<&str> = wanted.lines().filter(|line| !line.is_empty()).collect();
-    let python = venv(project, progress, "python-deepagents", &packages)?;
-    install(progress, &python, wheel)?;
+    let python = framework_venv(project, progress, "python-deepagents", &from, wheel)?;
     let dir = tests.join("deepagents");
     copy_tree(&from, &dir)?;
     let mut pytest = Command::new(python.join("python"));
-    pytest.args(["-m", "pytest"]).current_dir(&dir).env_remove("TIDEBOX");
+    pytest.args(["-m", "pytest", REASONS]).current_dir(&dir).env_remove("TIDEBOX");
     progress.run_tests("standard tests of Deep Agents in the Python package", pytest, RETRY)?;
     run_examples(project, progress, &python, "deepagents")?;
     let mut example = Command::new(python.join("python"));

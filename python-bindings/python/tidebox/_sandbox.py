@@ -136,7 +136,7 @@ class SandboxBase:
 
             sandbox.execute("lookup answer | cut -d: -f2")
 
-        The function gets a `ToolCall`, whose content is chosen by whoever wrote the command. It returns what the command
+        The function gets a `ToolCall`, whose content is chosen by the author of the command. It returns what the command
         prints (`str` or `bytes`), a `ToolResult`, or None. An exception is printed to standard error, with exit code 1. It
         may be a coroutine function.
 

@@ -19,7 +19,7 @@ _NOT_SAVED = (
 """Variables that bash computes or does not let anyone set, and those of the script."""
 
 _SAVE = (
-    # The state begins with a loop that unsets the variables of a new shell, some of which the session may have unset.
+    # The state begins with a loop that unsets the variables of a new shell. The session may have unset some of them.
     "( printf '%s\\n' 'for __name in $(compgen -v); do case $__name in {not_saved}) ;; "
     '*) unset "$__name" ;; esac; done\'; '
     'for __name in $(compgen -v); do case $__name in {not_saved}) ;; *) declare -p "$__name" ;; esac; done; '
