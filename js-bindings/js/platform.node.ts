@@ -9,15 +9,14 @@ import { SandboxError } from "./error.js";
 import { files } from "./files.node.js";
 import type { Platform } from "./platform.js";
 
-/** Returns the variables of a Worker: none but one for tests. Guests see only those of the options. */
-function testEnvironment(): NodeJS.ProcessEnv {
-  const { TIDEBOX_REUSE } = process.env;
-  return TIDEBOX_REUSE === undefined ? {} : { TIDEBOX_REUSE };
-}
+/** Key of a global that tests set: the mode in which Workers use instances again. Reading a variable would need a permission in Deno. */
+const REUSE = Symbol.for("tidebox.reuse");
 
 export const node: Platform = {
   start(listener) {
-    const worker = new Worker(new URL("./worker.node.cjs", import.meta.url), { env: testEnvironment(), execArgv: [], stdin: false });
+    const worker = new Worker(new URL("./worker.node.cjs", import.meta.url), {
+      env: {}, execArgv: [], stdin: false, workerData: Reflect.get(globalThis, REUSE),
+    });
     worker.on("message", (report) => listener.report(report));
     worker.on("error", (error) => listener.crashed(error));
     worker.on("exit", () => listener.crashed(new Error("the worker of the sandbox has ended")));

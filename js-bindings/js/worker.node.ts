@@ -1,6 +1,6 @@
 /** The worker in Node and Deno. */
 
-import { parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 
 import { files } from "./files.node.js";
 import { NodeDirectories } from "./directories.node.js";
@@ -10,7 +10,7 @@ import { packs } from "./pack_host.node.js";
 import { serve } from "./worker.js";
 
 /** Tests compare every reset instance with a new one, or do without. */
-function reuse(mode: string | undefined): ReuseMode {
+function reuse(mode: unknown): ReuseMode {
   return mode === "off" || mode === "check" ? mode : "on";
 }
 
@@ -23,5 +23,5 @@ serve(
     receive: (handle) => void port.on("message", handle),
     take: () => receiveMessageOnPort(port)?.message as WorkerInput | undefined,
   },
-  { files, folders: new NodeDirectories(), packs, reuse: reuse(process.env["TIDEBOX_REUSE"]) },
+  { files, folders: new NodeDirectories(), packs, reuse: reuse(workerData) },
 );

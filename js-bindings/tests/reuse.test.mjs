@@ -1,4 +1,4 @@
-// Instances of programs are used again. `TIDEBOX_REUSE=check` compares each one that was reset with a new one, byte by byte; a
+// Instances of programs are used again. The mode `check` compares each one that was reset with a new one, byte by byte; a
 // difference ends the Worker, and with it the command.
 
 import assert from "node:assert/strict";
@@ -7,8 +7,8 @@ import { test } from "node:test";
 import { Sandbox } from "tidebox";
 
 async function create(mode) {
-  // A Worker has a copy of the environment at its start.
-  process.env.TIDEBOX_REUSE = mode;
+  // A Worker has the mode at its start.
+  globalThis[Symbol.for("tidebox.reuse")] = mode;
   return await Sandbox.create({ files: { "data.txt": Array.from({ length: 2000 }, (_, n) => `line ${n * 7919 % 2000}`).join("\n") } });
 }
 
