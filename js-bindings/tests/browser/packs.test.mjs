@@ -113,14 +113,18 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
   test("a pack is fetched once, and each sandbox of each page has it from then on", async () => {
     const progress = await inPage(async ({ from, sha256 }) => {
       const { addPack, listPacks } = await import("/node_modules/tidebox/dist/pack_add.web.js");
-      const said = [];
+      const events = [];
       const before = (await listPacks())[0].ready;
-      await addPack("python", { from, sha256, onProgress: (what) => said.push(what) });
-      return { said, before, after: (await listPacks())[0].ready };
+      await addPack("python", { from, sha256, onProgress: (step, bytes) => events.push({ step, bytes }) });
+      return { events, before, after: (await listPacks())[0].ready };
     }, { from: packs.url, sha256 });
     // The files that the damaged server had right were kept.
     assert.deepEqual([progress.before, progress.after], [false, true]);
-    assert.deepEqual(progress.said, ["downloading main.signals", "downloading tree.index", "downloading tree.data", "rewriting the module for this browser"]);
+    const steps = progress.events.map(({ step }) => step).filter((step, at, all) => step !== all[at - 1]);
+    assert.deepEqual(steps, ["downloading main.signals", "downloading tree.index", "downloading tree.data", "rewriting the module for this browser"]);
+    const data = progress.events.filter(({ step, bytes }) => step === "downloading tree.data" && bytes !== undefined);
+    assert.ok(data.length > 1);
+    assert.ok(data.every(({ bytes }, at) => bytes.done >= (data[at - 1]?.bytes.done ?? 0) && bytes.done <= (bytes.total ?? Infinity)), JSON.stringify(data.at(-1)));
     await packs.close();
     const program = "seq 1 1000 | python3 -c 'import sys, json; print(json.dumps(sum(map(int, sys.stdin))))'";
     assert.deepEqual(await run(["python"], program), { stdout: "500500\n", stderr: "", exitCode: 0 });
