@@ -10,7 +10,7 @@ use tidebox_vfs_backend::{BaseImage, Program, SandboxBuilder};
 use tidebox_wasi_runner::{CacheDir, EngineConfig, ProgramArchive, WasmtimeEngine};
 
 use crate::pack::{InstalledPack, Packs};
-use crate::system::{self, HostClock, HostEntropy};
+use crate::system::{self, HostClock, HostEntropy, TokioTasks};
 
 /// Configuration of a runtime.
 #[derive(Clone, Debug)]
@@ -152,7 +152,9 @@ impl Runtime {
     pub fn sandbox(&self) -> SandboxBuilder {
         let engine = Arc::clone(&self.engine);
         let gateway = Arc::<NativeGateway>::clone(&self.gateway);
-        SandboxBuilder::new(engine, &self.base, Box::new(HostClock::new()), Box::new(HostEntropy)).gateway(gateway)
+        SandboxBuilder::new(engine, &self.base, Box::new(HostClock::new()), Box::new(HostEntropy))
+            .gateway(gateway)
+            .tasks(Arc::new(TokioTasks))
     }
 }
 

@@ -1,9 +1,11 @@
-//! Clock, entropy and cache directory of the host. No other part of the library accesses them.
+//! Clock, entropy, executor and cache directory of the host. No other part of the library accesses them.
 
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use tidebox_core::BoxFuture;
 use tidebox_kernel::{Clock, Entropy};
+use tidebox_vfs_backend::Tasks;
 use tidebox_wasi_runner::CacheDir;
 
 /// The host's clocks.
@@ -45,6 +47,23 @@ impl Entropy for HostEntropy {
 
     fn fork(&self) -> Box<dyn Entropy> {
         Box::new(Self)
+    }
+}
+
+/// The Tokio runtime of the caller.
+#[derive(Debug)]
+pub(crate) struct TokioTasks;
+
+impl Tasks for TokioTasks {
+    fn start(&self, task: BoxFuture<'static, ()>) -> Result<(), String> {
+        let runtime = tokio::runtime::Handle::try_current()
+            .map_err(|_| "a process that outlives its call must be started inside a Tokio runtime".to_owned())?;
+        runtime.spawn(task);
+        Ok(())
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(duration))
     }
 }
 

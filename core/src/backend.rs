@@ -9,6 +9,7 @@ use crate::file::{
     DeleteResponse, EditRequest, EditResponse, LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
 use crate::path::SandboxPath;
+use crate::process::{OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest};
 use crate::provider::SandboxId;
 use crate::search::{GlobRequest, GlobResponse, GrepRequest, GrepResponse};
 use crate::transfer::{Download, Upload, UploadResult};
@@ -48,7 +49,7 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
     /// Runs one command line to its end.
     ///
     /// A command that fails or reaches a limit is a response: see [`ExecuteResponse`]. No process started by the command outlives
-    /// it.
+    /// it, unless the request asks for it ([`ExecuteRequest::background`]).
     fn execute(&self, request: ExecuteRequest) -> BoxFuture<'_, Result<ExecuteResponse>>;
 
     /// Runs one command line and passes its output to `sink` as it arrives.
@@ -59,6 +60,29 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
         request: ExecuteRequest,
         sink: OutputSink<'a>,
     ) -> BoxFuture<'a, Result<ExecuteResponse>>;
+
+    /// Starts a process that outlives this call. It ends by itself, by a signal, at its timeout, or with the sandbox.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Unsupported`] if the backend has no such processes, [`crate::ErrorKind::InvalidRequest`] for a
+    /// command that cannot be started, and [`crate::ErrorKind::QuotaExceeded`] at the maximum number of processes.
+    fn spawn(&self, request: SpawnRequest) -> BoxFuture<'_, Result<ProcessId>>;
+
+    /// Lists the spawned processes in the order of their start, ended ones until they are forgotten.
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<ProcessInfo>>>;
+
+    /// Reads output of a process behind a cursor: what is there, or what arrives within the requested time.
+    fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>>;
+
+    /// Writes to the standard input of a process that was spawned with [`crate::SpawnInput::Open`]. Waits while the pipe is
+    /// full; returns the number of bytes that were written, which may be less than requested.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidRequest`] if its input is closed or it has ended.
+    fn write_process<'a>(&'a self, id: &'a ProcessId, input: ProcessInput) -> BoxFuture<'a, Result<usize>>;
+
+    /// Sends a signal to a process and its children. A process that has ended is not an error.
+    fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>>;
 
     /// Lists a directory, ordered by name. A final symbolic link is followed, links inside are not.
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse>;

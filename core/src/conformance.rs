@@ -36,6 +36,7 @@ mod lifecycle;
 mod ls;
 mod offload;
 mod output_limit;
+mod process;
 pub mod provider;
 mod read;
 mod report;
@@ -60,6 +61,7 @@ const GROUPS: &[&[Case]] = &[
     output_limit::CASES,
     stop::CASES,
     stream::CASES,
+    process::CASES,
     ls::CASES,
     read::CASES,
     read::errors::CASES,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output_overflow::OutputOverflow;
 use crate::path::SandboxPath;
+use crate::process::ProcessId;
 use crate::shell_backend::quote;
 use crate::shell_mode::ShellMode;
 
@@ -36,6 +37,8 @@ pub struct ExecuteRequest {
     /// Action when the output exceeds the backend's limit. Default [`OutputOverflow::KeepHead`]. Backends without an output
     /// limit ignore it.
     pub output_overflow: OutputOverflow,
+    /// What happens to processes that still run when the command has ended. Default [`Background::End`].
+    pub background: Background,
 }
 
 impl fmt::Debug for ExecuteRequest {
@@ -49,7 +52,33 @@ impl fmt::Debug for ExecuteRequest {
             .field("stdin_bytes", &self.stdin.len())
             .field("shell_mode", &self.shell_mode)
             .field("output_overflow", &self.output_overflow)
+            .field("background", &self.background)
             .finish()
+    }
+}
+
+/// What happens to processes that still run when the command that started them has ended, such as a server started by
+/// `server &`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Background {
+    /// They are killed.
+    #[default]
+    End,
+    /// They run on as one process of the sandbox, [`ExecuteResponse::process`]. A backend that cannot keep them returns
+    /// [`ErrorKind::Unsupported`]. If the command is stopped, or its future dropped before it has ended, they are killed.
+    Keep,
+}
+
+impl Background {
+    /// All values.
+    pub const ALL: [Self; 2] = [Self::End, Self::Keep];
+
+    /// Returns a stable name for other languages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Keep => "keep",
+        }
     }
 }
 
@@ -65,6 +94,7 @@ impl ExecuteRequest {
             stdin: Vec::new(),
             shell_mode: None,
             output_overflow: OutputOverflow::default(),
+            background: Background::default(),
         }
     }
 
@@ -118,6 +148,13 @@ impl ExecuteRequest {
     #[must_use]
     pub fn with_shell_mode(mut self, mode: ShellMode) -> Self {
         self.shell_mode = Some(mode);
+        self
+    }
+
+    /// Sets what happens to processes that still run when the command has ended.
+    #[must_use]
+    pub fn with_background(mut self, background: Background) -> Self {
+        self.background = background;
         self
     }
 
@@ -236,6 +273,8 @@ pub struct ExecuteResponse {
     pub peak_memory_bytes: u64,
     /// Processor time of all its processes together. `None` if the backend does not measure it, and in a deterministic sandbox.
     pub cpu_time: Option<Duration>,
+    /// The process that runs on after the command, with [`Background::Keep`]. Its output so far is in this response.
+    pub process: Option<ProcessId>,
 }
 
 impl ExecuteResponse {

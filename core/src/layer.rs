@@ -20,6 +20,7 @@ mod cassette;
 mod map_sandboxes;
 mod mismatch;
 mod output_limit;
+mod process_log;
 mod record;
 mod record_replay;
 mod redaction;

@@ -30,6 +30,7 @@ pub mod network;
 mod output_overflow;
 pub mod page;
 mod path;
+mod process;
 mod provider;
 mod search;
 mod secret;
@@ -40,7 +41,7 @@ mod transfer;
 pub use backend::{BoxFuture, FileFuture, FileResult, OutputSink, SandboxBackend};
 pub use dialect::Dialect;
 pub use error::{Error, ErrorKind, FileError, FileErrorCode, Result};
-pub use execute::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
+pub use execute::{Background, ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
 pub use file::{
     Content, DeleteResponse, EMPTY_FILE_REMINDER, EditRequest, EditResponse, FileInfo, FileKind, LineWindow,
     LsResponse, ReadRequest, ReadResponse, ToolContent, WriteRequest, WriteResponse,
@@ -51,6 +52,10 @@ pub use host_tool::{
 pub use limits::Limits;
 pub use output_overflow::OutputOverflow;
 pub use path::SandboxPath;
+pub use process::{
+    OutputCursor, OutputPage, Process, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, ReadOutput,
+    SpawnInput, SpawnRequest, unknown_process, unsupported_process,
+};
 pub use provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
 pub use search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
 pub use secret::Secret;

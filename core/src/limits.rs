@@ -59,6 +59,16 @@ pub struct Limits {
     /// memory. Beyond it the command ends with a message and exit code 1, unless it failed anyway, and the session keeps the
     /// state from before the command.
     pub shell_state_bytes: u64,
+    /// Processes that outlive the call which started them. Default 16: a server, a database, a watcher, and room for more. Beyond
+    /// it `spawn` fails.
+    pub background_processes: u32,
+    /// Output kept of each of them. Default 1 MiB. Older output is dropped, because a server prints without end.
+    pub background_output_bytes: u64,
+    /// Linear memory of all of them together. Default 512 MiB, half of the sandbox's, so that they cannot take what a command
+    /// needs.
+    pub background_memory_bytes: u64,
+    /// Wall time of each of them. Default 24 hours, so that nothing forgotten runs for ever.
+    pub background_time: Duration,
 }
 
 impl Default for Limits {
@@ -82,6 +92,10 @@ impl Default for Limits {
             module_bytes: 64 * MIB,
             nesting: 1000,
             shell_state_bytes: 4 * MIB,
+            background_processes: 16,
+            background_output_bytes: MIB,
+            background_memory_bytes: 512 * MIB,
+            background_time: Duration::from_secs(24 * 3600),
         }
     }
 }

@@ -149,9 +149,8 @@ impl Fixture {
             program: b"/bin/prog".to_vec(),
             stdin: b"some input".to_vec(),
             output_bytes: 1 << 16,
-            output_overflow: Default::default(),
             shell_state: Some(b"state".as_slice().into()),
-            interactive: false,
+            ..ExecutionSpec::default()
         };
         let (execution, pid) = kernel.start_execution(spec).expect("the program exists");
         kernel.set_tidebox_guest(pid, tidebox_guest);

@@ -136,7 +136,7 @@ impl<'a> DriveFuture<'a> {
             let host_finished = poll_hosts(number(self.session), cx);
             self.deliver_output();
             let mut kernel = self.kernel.lock();
-            if kernel.root_status(self.session).is_some() {
+            if kernel.has_finished(self.session) {
                 return Poll::Ready(());
             }
             if js_imports::monotonic() >= self.deadline {

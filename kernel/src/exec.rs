@@ -63,8 +63,13 @@ impl Kernel {
         let signals = dispositions(&program, 0);
         let execution = self.new_execution();
         let mut fds = Descriptors::default();
+        let input = if spec.open_input { Some(self.new_pipe()?) } else { None };
+        let stdin = match input {
+            Some(pipe) => FileObject::Reader(pipe),
+            None => self.standard_input(spec.stdin),
+        };
         let streams = [
-            OpenFile::new(self.standard_input(spec.stdin), true, false, 0),
+            OpenFile::new(stdin, true, false, 0),
             OpenFile::new(FileObject::Output(execution, OutputStream::Stdout), false, true, 0),
             OpenFile::new(FileObject::Output(execution, OutputStream::Stderr), false, true, 0),
         ];
@@ -76,6 +81,7 @@ impl Kernel {
         let output = OutputLimits { bytes: spec.output_bytes, overflow: spec.output_overflow };
         let mut started = Execution::new(Pid(0), output, spec.shell_state);
         started.interactive = spec.interactive.then(RequestChannel::default);
+        (started.is_background, started.input) = (spec.is_background, input);
         self.executions.insert(execution, started);
         let pid = self.create_process(
             NewProcess {

@@ -36,6 +36,10 @@ pub struct ExecutionSpec {
     pub shell_state: Option<Arc<[u8]>>,
     /// True if the caller exchanges requests with the root process ([`Kernel::send_request`](crate::Kernel::send_request)).
     pub interactive: bool,
+    /// True if it ends only when all its processes have ended, and is charged to the limits of background processes.
+    pub is_background: bool,
+    /// True if standard input is a pipe that [`HostWriter`](crate::HostWriter) writes, instead of `stdin`.
+    pub open_input: bool,
 }
 
 /// Prints the program and the sizes only: variables and input may hold secrets.
@@ -114,6 +118,11 @@ pub(crate) struct Execution {
     /// Nanoseconds that the virtual clock may still skip while all its processes wait. `None` is unlimited.
     pub(crate) virtual_time_limit: Option<u64>,
     pub(crate) interactive: Option<RequestChannel>,
+    pub(crate) is_background: bool,
+    /// The pipe of its standard input, until the embedder takes the write end.
+    pub(crate) input: Option<u32>,
+    /// A new wall-time limit, until the engine has read it.
+    pub(crate) new_wall_time: Option<Duration>,
     output: OutputQueue,
 }
 
@@ -138,6 +147,9 @@ impl Execution {
             limit_reached: None,
             virtual_time_limit: None,
             interactive: None,
+            is_background: false,
+            input: None,
+            new_wall_time: None,
             stopped_by: None,
             restored: false,
             starts: Vec::new(),
@@ -167,6 +179,12 @@ impl Execution {
             queue.buffer.push(stream, kept);
         }
         !exceeds || queue.overflow != OutputOverflow::Stop
+    }
+
+    /// Sets the maximum of further output; more is dropped.
+    pub(crate) fn set_output_limit(&mut self, bytes: u64) {
+        self.output =
+            OutputQueue { buffer: std::mem::take(&mut self.output.buffer), limit: bytes, ..Default::default() };
     }
 
     /// Resets the limits to those of a new execution. Buffered output stays.

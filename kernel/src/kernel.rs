@@ -251,6 +251,38 @@ impl Kernel {
         self.executions.get(&execution)?.root_status
     }
 
+    /// Returns the pid of the root process.
+    pub fn root_pid(&self, execution: ExecutionId) -> Pid {
+        self.executions.get(&execution).map_or(Pid(0), |found| found.root)
+    }
+
+    /// Sets the maximum of further output; more is dropped.
+    pub fn set_output_limit(&mut self, execution: ExecutionId, bytes: u64) {
+        if let Some(found) = self.executions.get_mut(&execution) {
+            found.set_output_limit(bytes);
+        }
+    }
+
+    /// Returns whether an execution is over: its root process has ended, and for one in the background also all others.
+    pub fn has_finished(&self, execution: ExecutionId) -> bool {
+        let Some(found) = self.executions.get(&execution) else { return true };
+        found.root_status.is_some() && (!found.is_background || !self.has_live_process(execution))
+    }
+
+    fn has_live_process(&self, execution: ExecutionId) -> bool {
+        self.processes.iter().any(|process| process.execution == execution && process.ended.is_none())
+    }
+
+    /// Returns whether an execution runs in the background.
+    pub fn is_background(&self, execution: ExecutionId) -> bool {
+        self.executions.get(&execution).is_some_and(|found| found.is_background)
+    }
+
+    /// Sends a signal to all processes of an execution. Returns `false` if it has none.
+    pub fn signal_execution(&mut self, execution: ExecutionId, signal: Signal) -> bool {
+        self.signal_all(Some(signal), |process| process.execution == execution && process.ended.is_none()).is_ok()
+    }
+
     /// Kills every process of the execution. [`finish_execution`](Self::finish_execution) reports the first reason.
     pub fn stop_execution(&mut self, execution: ExecutionId, why: StopReason) {
         let Some(found) = self.executions.get_mut(&execution) else {
@@ -282,6 +314,9 @@ impl Kernel {
             self.reap(pid);
         }
         let ended = self.executions.remove(&execution);
+        if let Some(pipe) = ended.as_ref().and_then(|found| found.input) {
+            self.close_pipe_end(pipe, true);
+        }
         if self.executions.is_empty() {
             self.drain_fifos();
         }
@@ -325,6 +360,13 @@ impl Kernel {
         let Some(process) = self.processes.get_mut(pid).filter(|p| p.ended.is_none()) else {
             return false;
         };
+        let is_background = self.executions.get(&process.execution).is_some_and(|found| found.is_background);
+        let background = self.executions.values().filter(|found| is_background && found.is_background);
+        let background: u64 = background.map(|found| found.memory_bytes).sum::<u64>().saturating_add(more);
+        if is_background && background > self.limits.background_memory_bytes {
+            self.record_limit(pid, StopReason::Memory);
+            return false;
+        }
         let new_total = process.memory_bytes.saturating_add(more);
         let total = self.memory_bytes.saturating_add(more);
         if new_total > self.limits.process_memory_bytes || total > self.limits.sandbox_memory_bytes {

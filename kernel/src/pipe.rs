@@ -1,6 +1,7 @@
 //! Pipes: a ring buffer between descriptors, and its waiters.
 
 use std::collections::VecDeque;
+use std::task::Waker;
 
 use crate::errno::Errno;
 use crate::fs::Ino;
@@ -10,6 +11,9 @@ use crate::process::Pid;
 
 /// Writes of at most this many bytes are atomic, as POSIX requires for `PIPE_BUF`.
 pub(crate) const ATOMIC_BYTES: usize = 4096;
+
+/// Maximum number of registered writers of the host.
+const MAX_HOST_WAITERS: usize = 8;
 
 /// Number of opens of each end of a FIFO.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +37,8 @@ pub(crate) struct Pipe {
     /// A writer was killed because a spooled pipe was full: the reader must not treat the end of the data as EOF.
     pub(crate) truncated: bool,
     waiting: Vec<Pid>,
+    /// Writers of the host that wait for space.
+    host_waiting: Vec<Waker>,
 }
 
 impl Pipe {
@@ -78,6 +84,17 @@ impl Pipe {
 
     pub(crate) fn skip(&mut self, n: usize) {
         self.ring.drain(..n.min(self.ring.len()));
+    }
+
+    /// Registers a writer of the host. Beyond a few, the oldest is woken, so that forgotten ones do not accumulate.
+    pub(crate) fn add_host_waiter(&mut self, waker: &Waker) {
+        if self.host_waiting.iter().any(|waiting| waiting.will_wake(waker)) {
+            return;
+        }
+        if self.host_waiting.len() >= MAX_HOST_WAITERS {
+            self.host_waiting.remove(0).wake();
+        }
+        self.host_waiting.push(waker.clone());
     }
 
     pub(crate) fn add_waiter(&mut self, pid: Pid) {
@@ -152,6 +169,7 @@ impl Kernel {
         let Some(found) = self.pipes.get_mut(pipe) else {
             return;
         };
+        found.host_waiting.drain(..).for_each(Waker::wake);
         for pid in found.waiting.drain(..) {
             if let Some(process) = self.processes.get_mut(pid) {
                 process.wake();

@@ -15,8 +15,6 @@ pub(crate) struct RequestChannel {
     pub(crate) request: Option<Vec<u8>>,
     /// The pending reply.
     pub(crate) reply: Option<Vec<u8>>,
-    /// The new wall-time limit, until the engine has read it.
-    pub(crate) time: Option<Duration>,
 }
 
 impl Kernel {
@@ -29,7 +27,8 @@ impl Kernel {
             return false;
         };
         let Some(conversation) = &mut found.interactive else { return false };
-        *conversation = RequestChannel { request: Some(request), reply: None, time: Some(wall_time) };
+        *conversation = RequestChannel { request: Some(request), reply: None };
+        found.new_wall_time = Some(wall_time);
         found.reset_request_limits(output_bytes);
         let root = found.root;
         self.limit_virtual_time(execution, wall_time);
@@ -44,10 +43,17 @@ impl Kernel {
         self.executions.get_mut(&execution)?.interactive.as_mut()?.reply.take()
     }
 
+    /// Sets a new wall-time limit of an execution, which starts when the engine next polls it.
+    pub fn set_wall_time(&mut self, execution: ExecutionId, wall_time: Duration) {
+        if let Some(found) = self.executions.get_mut(&execution) {
+            found.new_wall_time = Some(wall_time);
+        }
+    }
+
     /// Returns the new wall-time limit of an execution, if it was set since the last call. The engine checks it before each time
     /// slice.
     pub fn take_new_deadline(&mut self, execution: ExecutionId) -> Option<Duration> {
-        self.executions.get_mut(&execution)?.interactive.as_mut()?.time.take()
+        self.executions.get_mut(&execution)?.new_wall_time.take()
     }
 
     /// Returns the report of a running execution; an empty one for an unknown execution.

@@ -133,7 +133,7 @@ pub(crate) fn spec(stdin: &[u8]) -> ExecutionSpec {
         output_bytes: 1 << 20,
         output_overflow: Default::default(),
         shell_state: Some(b"state".as_slice().into()),
-        interactive: false,
+        ..ExecutionSpec::default()
     }
 }
 

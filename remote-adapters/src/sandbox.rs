@@ -10,10 +10,10 @@ use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
 use tidebox_core::lock::Mutex;
 use tidebox_core::shell_backend::{self as derived, ChunkSink, ShellTransport};
 use tidebox_core::{
-    BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ErrorKind, ExecuteRequest,
-    ExecuteResponse, FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest,
-    GrepResponse, LsResponse, OutputSink, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath,
-    ShellMode, StopReason, Upload, UploadResult, WriteRequest, WriteResponse,
+    Background, BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ErrorKind,
+    ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse,
+    GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId,
+    SandboxPath, ShellMode, StopReason, Upload, UploadResult, WriteRequest, WriteResponse, unsupported_process,
 };
 
 use crate::command::with_stdin_file;
@@ -21,6 +21,9 @@ use crate::data_plane::{Command, CommandOutcome, DataPlane, EnvNames};
 use crate::options::Options;
 use crate::output::OutputCollector;
 use crate::transport::{now, timeout};
+
+/// Completes the error for calls that need processes which outlive a call.
+const NO_PROCESSES: &str = "belongs to a provider whose adapter has no processes that outlive a call yet";
 
 /// Settings of a sandbox client. `Debug` omits the values of variables.
 #[derive(Clone)]
@@ -152,6 +155,9 @@ impl<P: DataPlane> RemoteSandbox<P> {
         if request.shell_mode == Some(ShellMode::Persistent) {
             let message = "remote sandboxes do not support shell sessions; run each command separately";
             return Err(Error::new(ErrorKind::Unsupported, "execute", message));
+        }
+        if request.background == Background::Keep {
+            return Err(unsupported_process("execute", NO_PROCESSES));
         }
         let mut output = OutputCollector::new(self.settings.output_bytes, sink);
         let started = now();
@@ -343,6 +349,8 @@ impl<P: DataPlane> SandboxBackend for RemoteSandbox<P> {
     ) -> BoxFuture<'a, Result<ExecuteResponse>> {
         Box::pin(self.run(request, Some(sink)))
     }
+
+    tidebox_core::without_processes!(NO_PROCESSES);
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         Box::pin(self.run_operation("ls", derived::ls(self, path)))

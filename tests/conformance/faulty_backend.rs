@@ -8,8 +8,9 @@ use tidebox_core::lock::Mutex;
 use tidebox::{
     BoxFuture, Content, DeleteResponse, Download, EditRequest, EditResponse, ExecuteRequest, ExecuteResponse,
     FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LineWindow,
-    LsResponse, OutputChunk, OutputSink, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, SandboxId,
-    SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
+    LsResponse, OutputChunk, OutputPage, OutputSink, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput,
+    ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, SandboxId, SandboxPath, SpawnRequest, Upload,
+    UploadResult, WriteRequest, WriteResponse,
 };
 
 /// The injected defect.
@@ -204,6 +205,26 @@ impl SandboxBackend for FaultyBackend {
             kept.into_iter().for_each(sink);
             response
         })
+    }
+
+    fn spawn(&self, request: SpawnRequest) -> BoxFuture<'_, Result<ProcessId>> {
+        self.inner.spawn(request)
+    }
+
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<ProcessInfo>>> {
+        self.inner.processes()
+    }
+
+    fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>> {
+        self.inner.read_process(id, request)
+    }
+
+    fn write_process<'a>(&'a self, id: &'a ProcessId, input: ProcessInput) -> BoxFuture<'a, Result<usize>> {
+        self.inner.write_process(id, input)
+    }
+
+    fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
+        self.inner.signal_process(id, signal)
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

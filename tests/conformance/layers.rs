@@ -11,7 +11,8 @@ use tidebox::{Dialect, SandboxBackend, SandboxPath, SandboxProvider};
 use crate::{OUTPUT_BYTES, capabilities, sandbox};
 
 /// Capabilities that a replay does not have, because it returns results immediately.
-const ABOUT_TIME: &[&str] = &["execute_streaming: output arrives while the command runs"];
+const ABOUT_TIME: &[&str] =
+    &["execute_streaming: output arrives while the command runs", "read_process: a reader waits for output"];
 
 fn root() -> SandboxPath {
     SandboxPath::parse("/workspace").expect("the path is absolute")

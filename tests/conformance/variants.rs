@@ -26,7 +26,12 @@ async fn run(sandbox: &Sandbox, capabilities: &Capabilities) -> conformance::Rep
 #[tokio::test]
 async fn a_deterministic_sandbox_passes_the_suite() {
     let sandbox = builder(Dialect::Python).deterministic(7, TODAY).build().expect("the sandbox is built");
-    assert_nothing_else_is_skipped(&run(&sandbox, &capabilities(Dialect::Python)).await);
+    // The order of processes that outlive a call would depend on the host.
+    let capabilities = Capabilities { processes: false, ..capabilities(Dialect::Python) };
+    let report = run(&sandbox, &capabilities).await;
+    let other = report.skipped.iter().filter(|skipped| !skipped.reason.starts_with("the dialect "));
+    assert!(other.clone().all(|skipped| skipped.reason.contains("processes that outlive")), "{:?}", report.skipped);
+    assert_eq!(other.count(), 14, "{:?}", report.skipped);
 }
 
 #[tokio::test]

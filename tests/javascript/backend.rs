@@ -230,6 +230,8 @@ impl SandboxBackend for Class {
         Box::pin(self.run(request, Some(sink)))
     }
 
+    tidebox_core::without_processes!("runs in JavaScript, where processes do not outlive a call yet");
+
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         Box::pin(async move {
             let reply = self.tool("ls", json!([path.to_text()])).await?;

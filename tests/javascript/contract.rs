@@ -39,6 +39,7 @@ fn capabilities() -> Capabilities {
         timeout_tolerance: SLACK,
         // Paths are strings in JavaScript.
         non_utf8_names: false,
+        processes: false,
         ..Capabilities::FULL
     }
 }

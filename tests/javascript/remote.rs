@@ -51,6 +51,7 @@ async fn keeps_the_contract(provider: &str, root: &str, binary_output: bool) {
         glob_files: Some(10_000),
         timeout_tolerance: SLACK,
         allow_close: true,
+        processes: false,
         ..Capabilities::FULL
     };
     let root = SandboxPath::parse(root).expect("the path is absolute");

@@ -86,6 +86,7 @@ fn claimed(dialect: Dialect) -> Capabilities {
         glob_files: Some(10_000),
         timeout_tolerance: Duration::from_secs(20),
         allow_close: true,
+        processes: false,
         ..Capabilities::FULL
     }
 }

@@ -49,6 +49,8 @@ impl<M: ShellHost> SandboxBackend for Derived<M> {
         self.execute(request)
     }
 
+    tidebox_core::without_processes!("is derived from a shell");
+
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         boxed(derived::ls(&self.host, path))
     }

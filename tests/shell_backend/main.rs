@@ -31,6 +31,7 @@ fn capabilities(dialect: Dialect) -> Capabilities {
         timeout_output: false,
         timeout_tolerance: Duration::from_secs(20),
         kills_background: false,
+        processes: false,
         modes: false,
         offload_directories: false,
         glob_files: Some(10_000),

@@ -7,14 +7,15 @@ use std::sync::{Arc, MutexGuard};
 use tidebox_core::lock::Mutex;
 use tidebox_core::{
     BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ExecuteRequest, ExecuteResponse,
-    FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest,
-    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, Upload, UploadResult, WriteRequest,
-    WriteResponse,
+    FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink,
+    ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Result, SandboxBackend,
+    SandboxId, SandboxPath, ShellMode, SpawnRequest, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::fs::FsSnapshot;
 use tidebox_kernel::{ExecutionId, Kernel, ResourceUsage, SharedKernel, StopReason};
 
+use crate::background::{self, BackgroundProcesses, Tasks};
 use crate::execute::{self, Environment};
 use crate::file::{self, FileReader};
 use crate::network::SandboxNetwork;
@@ -35,6 +36,9 @@ pub struct VfsBackend {
     pub(crate) base: FsSnapshot,
     pub(crate) shell_state: ShellSessionState,
     pub(crate) network: Option<SandboxNetwork>,
+    /// Runs processes that outlive a call.
+    pub(crate) tasks: Option<Arc<dyn Tasks>>,
+    pub(crate) background: BackgroundProcesses,
     /// Number of forks created from this sandbox.
     forks: AtomicU64,
     /// `None` when closed. Operations in progress keep their own reference to the kernel.
@@ -78,6 +82,8 @@ impl VfsBackend {
             shell_mode: ShellMode::default(),
             shell_state: ShellSessionState::default(),
             network: None,
+            tasks: None,
+            background: BackgroundProcesses::default(),
             forks: AtomicU64::new(0),
             open: Mutex::new(Some(open)),
         }
@@ -96,7 +102,13 @@ impl VfsBackend {
             kernel,
         );
         let networks = self.network.as_ref().map(SandboxNetwork::networks);
-        sibling.with_shell_mode(self.shell_mode).with_networks(networks)
+        sibling.with_shell_mode(self.shell_mode).with_networks(networks).with_tasks(self.tasks.clone())
+    }
+
+    /// Sets the executor of processes that outlive a call.
+    pub(crate) fn with_tasks(mut self, tasks: Option<Arc<dyn Tasks>>) -> Self {
+        self.tasks = tasks;
+        self
     }
 
     /// Returns the number of the next fork, counted from 0.
@@ -161,6 +173,7 @@ impl VfsBackend {
     /// Closes the sandbox and returns its kernel in its last state, if it was open.
     pub(crate) fn take_kernel(&self) -> Option<SharedKernel> {
         let open = self.open().take()?;
+        self.background.stop();
         let mut kernel = open.kernel.lock();
         for execution in open.running {
             kernel.stop_execution(execution, StopReason::Cancelled);
@@ -206,6 +219,26 @@ impl SandboxBackend for VfsBackend {
         sink: OutputSink<'a>,
     ) -> BoxFuture<'a, Result<ExecuteResponse>> {
         Box::pin(execute::execute(self, request, Some(sink)))
+    }
+
+    fn spawn(&self, request: SpawnRequest) -> BoxFuture<'_, Result<ProcessId>> {
+        Box::pin(async move { background::spawn(self, request) })
+    }
+
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<ProcessInfo>>> {
+        Box::pin(async move { background::processes(self) })
+    }
+
+    fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>> {
+        Box::pin(background::read(self, id, request))
+    }
+
+    fn write_process<'a>(&'a self, id: &'a ProcessId, input: ProcessInput) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(background::write(self, id, input))
+    }
+
+    fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { background::signal(self, id, signal) })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
@@ -280,6 +313,7 @@ impl SandboxBackend for VfsBackend {
 
     fn close(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
+            self.background.terminate(self.tasks.as_ref()).await;
             self.take_kernel();
             Ok(())
         })

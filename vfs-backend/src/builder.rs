@@ -10,6 +10,7 @@ use tidebox_kernel::{Clock, Entropy, Kernel, KernelConfig, SeededEntropy, Virtua
 
 use crate::ROOT;
 use crate::backend::VfsBackend;
+use crate::background::Tasks;
 use crate::execute::Environment;
 use crate::host_tool::{self, HostToolSpec};
 use crate::image::{self, BaseImage};
@@ -43,6 +44,7 @@ pub struct SandboxBuilder {
     hostname: String,
     id: Option<SandboxId>,
     spool: Option<usize>,
+    tasks: Option<Arc<dyn Tasks>>,
     pub(crate) shell_mode: ShellMode,
 }
 
@@ -88,6 +90,7 @@ impl SandboxBuilder {
             hostname: image::HOSTNAME.to_owned(),
             id: None,
             spool: None,
+            tasks: None,
             shell_mode: ShellMode::default(),
         }
     }
@@ -160,6 +163,14 @@ impl SandboxBuilder {
         self
     }
 
+    /// Sets the executor of processes that outlive the call which started them. Default: none, and such processes are not
+    /// supported.
+    #[must_use]
+    pub fn tasks(mut self, tasks: Arc<dyn Tasks>) -> Self {
+        self.tasks = Some(tasks);
+        self
+    }
+
     /// Makes runs deterministic: the clock starts at `realtime` nanoseconds since the epoch and advances only while all
     /// programs wait, and randomness comes from `seed`. Two sandboxes with the same seed have the same id, unless
     /// [`id`](Self::id) is set.
@@ -196,6 +207,7 @@ impl SandboxBuilder {
             hostname,
             id,
             spool,
+            tasks,
             shell_mode,
             network: _,
             gateway: _,
@@ -228,7 +240,7 @@ impl SandboxBuilder {
             .with_shell_mode(shell_mode)
             .with_networks(networks);
         sandbox.set_shell_state(shell_state)?;
-        Ok(sandbox)
+        Ok(sandbox.with_tasks(tasks))
     }
 }
 

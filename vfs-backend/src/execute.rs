@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_core::{
-    Error, ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputChunk, OutputOverflow, OutputSink, OutputStream,
-    Result, SandboxPath, StopReason,
+    Background, Error, ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputChunk, OutputOverflow, OutputSink,
+    OutputStream, Result, SandboxPath, StopReason,
 };
 use tidebox_kernel::fs::{Kind, Resolved};
 use tidebox_kernel::{Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, OutputBuffer, SharedKernel};
@@ -136,12 +136,12 @@ impl<'a> OutputCollector<'a> {
     }
 
     /// Keeps only the last `bytes` bytes in the response.
-    fn keep_tail(&mut self, bytes: u64) {
+    pub(crate) fn keep_tail(&mut self, bytes: u64) {
         self.tail = Some((OutputBuffer::default(), bytes));
     }
 
     /// Moves the output that was kept to the response.
-    fn finish_tail(&mut self) {
+    pub(crate) fn finish_tail(&mut self) {
         let Some((mut tail, bytes)) = self.tail.take() else { return };
         tail.keep_tail(bytes);
         for (stream, run) in tail.runs() {
@@ -172,7 +172,7 @@ impl<'a> OutputCollector<'a> {
     }
 
     /// Appends a message of Tidebox, on a separate line even after an unfinished line.
-    fn append_message(&mut self, message: &str) {
+    pub(crate) fn append_message(&mut self, message: &str) {
         let broken = self.response.output.last().is_some_and(|last| *last != b'\n');
         let start = if broken { "\n" } else { "" };
         let bytes = format!("{start}tidebox: {message}\n").into_bytes();
@@ -180,7 +180,7 @@ impl<'a> OutputCollector<'a> {
     }
 
     /// Creates the response of a command that could not start.
-    fn into_failed(mut self, error: StartError) -> ExecuteResponse {
+    pub(crate) fn into_failed(mut self, error: StartError) -> ExecuteResponse {
         self.response.exit_code = Some(error.code);
         self.append_message(&error.message);
         self.response
@@ -189,9 +189,23 @@ impl<'a> OutputCollector<'a> {
 
 /// Reason why a command could not start. Not an error of the call: the command, its directory or the shell is not
 /// usable.
-struct StartError {
+pub(crate) struct StartError {
     code: i32,
     message: String,
+}
+
+impl StartError {
+    /// Converts it for a call without a response of a command.
+    pub(crate) fn into_error(self, operation: &'static str) -> Error {
+        Error::new(ErrorKind::InvalidRequest, operation, self.message)
+    }
+}
+
+/// An execution that has started.
+pub(crate) struct Started {
+    pub(crate) execution: ExecutionId,
+    /// Monotonic time in nanoseconds.
+    pub(crate) time: u64,
 }
 
 pub(crate) async fn execute(
@@ -199,15 +213,21 @@ pub(crate) async fn execute(
     request: ExecuteRequest,
     sink: Option<OutputSink<'_>>,
 ) -> Result<ExecuteResponse> {
+    if request.background == Background::Keep {
+        return crate::background::execute_and_keep(backend, request, sink).await;
+    }
     let kernel = backend.kernel("execute")?;
     let mut collector = OutputCollector::new(sink);
     let overflow = request.output_overflow;
     let timeout = request.timeout;
     let ticket = backend.begin_shell_session(&request)?;
-    let begun = build_spec(backend, request, ticket.is_some())?
-        .and_then(|spec| start(&mut kernel.lock(), spec, ticket.as_ref()));
-    let (session, started) = match begun {
-        Ok(begun) => begun,
+    let begun = build_spec(backend, request, ticket.is_some())?.and_then(|spec| {
+        let mut kernel = kernel.lock();
+        let output_bytes = kernel.limits().output_bytes;
+        start(&mut kernel, spec, ticket.as_ref(), output_bytes)
+    });
+    let Started { execution: session, time: started } = match begun {
+        Ok(started) => started,
         Err(error) => return Ok(collector.into_failed(error)),
     };
     let running = ExecutionGuard { backend, kernel: Arc::clone(&kernel), session, ended: false };
@@ -243,7 +263,7 @@ pub(crate) async fn execute(
 }
 
 /// Builds the kernel's specification, or the reason why the command fails without starting.
-fn build_spec(
+pub(crate) fn build_spec(
     backend: &VfsBackend,
     request: ExecuteRequest,
     persistent: bool,
@@ -279,21 +299,20 @@ fn build_spec(
         cwd,
         program,
         stdin: request.stdin,
-        output_bytes: 0,
         output_overflow: request.output_overflow,
-        shell_state: None,
-        interactive: false,
+        ..ExecutionSpec::default()
     }))
 }
 
-/// Starts the execution and returns its id and the time.
-fn start(
+/// Starts the execution.
+pub(crate) fn start(
     kernel: &mut Kernel,
     mut spec: ExecutionSpec,
     ticket: Option<&SessionStart>,
-) -> std::result::Result<(ExecutionId, u64), StartError> {
-    let started = kernel.monotonic();
-    spec.output_bytes = kernel.limits().output_bytes;
+    output_bytes: u64,
+) -> std::result::Result<Started, StartError> {
+    let time = kernel.monotonic();
+    spec.output_bytes = output_bytes;
     if let Some(ticket) = ticket {
         // The session may have another working directory, so a missing one of the sandbox does not end it.
         let astray = !ticket.names_cwd && check_cwd(kernel, &spec.cwd).is_err();
@@ -308,7 +327,7 @@ fn start(
         kernel.start_execution(spec)
     });
     match begun {
-        Ok((session, _)) => Ok((session, started)),
+        Ok((execution, _)) => Ok(Started { execution, time }),
         Err(errno) => Err(start_error(kernel, &cwd, &program, errno)),
     }
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod background;
 mod builder;
 mod execute;
 mod file;
@@ -29,6 +30,7 @@ mod yield_now;
 mod zoneinfo;
 
 pub use backend::VfsBackend;
+pub use background::Tasks;
 pub use builder::SandboxBuilder;
 pub use image::{BaseImage, Program};
 pub use interactive::{InteractiveCommand, InteractiveProcess, InteractiveResponse};

@@ -116,7 +116,7 @@ impl Inner {
 
     /// Counts a process until the returned guard is dropped.
     pub(crate) fn count_process(&self) -> ProcessGuard {
-        self.process_count.register(self.ticker.acquire())
+        self.process_count.register()
     }
 
     /// Acquires the permit to free one large memory in the background. Returns `None` if another thread holds it, which

@@ -119,19 +119,30 @@ pub(crate) async fn new(
     start: &PendingProcess,
     program: &InstancePre<Guest>,
 ) -> (ProcessStore, wasmtime::Result<Instance>) {
-    let mut full = store(context, start, program);
-    let instance = program.instantiate_async(&mut full).await;
+    // The pool's slots are for commands of milliseconds; a background process would keep its slot for hours.
+    if context.kernel.lock().is_background(start.execution)
+        && let Some((context, Program::Module { pre, .. })) = overflow_program(context, start).await
+    {
+        return instantiate(&context, start, &pre).await;
+    }
+    let (full, instance) = instantiate(context, start, program).await;
     if !instance.as_ref().is_err_and(is_pool_full) {
         return (full, instance);
     }
     match overflow_program(context, start).await {
-        Some((context, Program::Module { pre, .. })) => {
-            let mut store = store(&context, start, &pre);
-            let instance = pre.instantiate_async(&mut store).await;
-            (store, instance)
-        }
+        Some((context, Program::Module { pre, .. })) => instantiate(&context, start, &pre).await,
         _ => (full, instance),
     }
+}
+
+async fn instantiate(
+    context: &ProcessContext,
+    start: &PendingProcess,
+    program: &InstancePre<Guest>,
+) -> (ProcessStore, wasmtime::Result<Instance>) {
+    let mut store = store(context, start, program);
+    let instance = context.inner.ticker.tick_during(program.instantiate_async(&mut store)).await;
+    (store, instance)
 }
 
 /// Returns whether instantiation failed because the pool is full.

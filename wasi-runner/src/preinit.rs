@@ -171,7 +171,6 @@ fn format_error(error: wasmtime::Error) -> String {
 
 /// Runs a process of such a program to its exit.
 pub(crate) async fn run(context: &ProcessContext, start: &PendingProcess, preinit: &PreinitProgram) -> ExitStatus {
-    let _tick_guard = preinit.ticker.acquire();
     let mut store = instance::store(context, start, &preinit.pre);
     let flags = Arc::clone(&start.flags);
     store.epoch_deadline_callback(move |mut store| match flags.fatal_signal() {
@@ -181,12 +180,15 @@ pub(crate) async fn run(context: &ProcessContext, start: &PendingProcess, preini
             Ok(UpdateDeadline::Yield(instance::EPOCHS_PER_SLICE))
         }
     });
-    let ended = match instantiate(&mut store, preinit).await {
-        Ok((instance, memory)) => {
-            run_entry(&mut store, instance, memory, preinit).await.map_err(|error| (FailurePhase::Run, error))
+    let run = async {
+        match instantiate(&mut store, preinit).await {
+            Ok((instance, memory)) => {
+                run_entry(&mut store, instance, memory, preinit).await.map_err(|error| (FailurePhase::Run, error))
+            }
+            Err(error) => Err((FailurePhase::Start, error)),
         }
-        Err(error) => Err((FailurePhase::Start, error)),
     };
+    let ended = preinit.ticker.tick_during(run).await;
     match ended {
         // Only the low eight bits of an exit code reach the parent, as in POSIX.
         Ok(code) => ExitStatus::Exited((code & 0xff) as u8),

@@ -109,16 +109,14 @@ pub(crate) async fn program(context: &ProcessContext, start: &PendingProcess) ->
 }
 
 async fn run(store: &mut Store, instance: Instance, entry: &str, arg: Option<i32>) -> ExitStatus {
-    let ended = match arg {
-        None => match instance.get_typed_func::<(), ()>(&mut *store, entry) {
-            Ok(function) => function.call_async(&mut *store, ()).await,
-            Err(error) => Err(error),
-        },
-        Some(arg) => match instance.get_typed_func::<i32, ()>(&mut *store, entry) {
-            Ok(function) => function.call_async(&mut *store, arg).await,
-            Err(error) => Err(error),
-        },
+    let inner = Arc::clone(&store.data().engine);
+    let called = async {
+        match arg {
+            None => instance.get_typed_func::<(), ()>(&mut *store, entry)?.call_async(&mut *store, ()).await,
+            Some(arg) => instance.get_typed_func::<i32, ()>(&mut *store, entry)?.call_async(&mut *store, arg).await,
+        }
     };
+    let ended = inner.ticker.tick_during(called).await;
     match ended {
         Ok(()) => ExitStatus::Exited(0),
         Err(error) => {

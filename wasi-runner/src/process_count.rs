@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::ticker::TickGuard;
-
 /// Number of processes of an engine, over all its sandboxes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProcessCount(Arc<AtomicU64>);
@@ -14,10 +12,10 @@ impl ProcessCount {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts a process and keeps the engine's epochs ticking until the returned guard is dropped.
-    pub(crate) fn register(&self, tick_guard: TickGuard) -> ProcessGuard {
+    /// Counts a process until the returned guard is dropped.
+    pub(crate) fn register(&self) -> ProcessGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
-        ProcessGuard { count: self.clone(), _tick_guard: tick_guard }
+        ProcessGuard { count: self.clone() }
     }
 }
 
@@ -25,7 +23,6 @@ impl ProcessCount {
 #[derive(Debug)]
 pub(crate) struct ProcessGuard {
     count: ProcessCount,
-    _tick_guard: TickGuard,
 }
 
 impl Drop for ProcessGuard {

@@ -34,7 +34,6 @@ pub(crate) async fn drive(
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(EngineError::new("execute must be awaited inside a Tokio runtime with its timer enabled"));
     }
-    let _tick_guard = inner.ticker.acquire();
     let forked = Arc::default();
     let mut running = ExecutionFuture {
         context: ProcessContext {
@@ -109,7 +108,7 @@ impl ExecutionFuture<'_> {
                 chunks.into_iter().for_each(on_output);
                 kernel = self.context.kernel.lock();
             }
-            if kernel.root_status(self.execution).is_some() {
+            if kernel.has_finished(self.execution) {
                 return Poll::Ready(());
             }
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

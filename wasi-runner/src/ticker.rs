@@ -1,5 +1,7 @@
 //! Thread that advances the engine's epoch, so that a guest that never calls the host can still be interrupted.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::Thread;
@@ -11,7 +13,7 @@ use wasmtime::{Engine, EngineWeak};
 /// busy guest through the scheduler more often than useful.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 
-/// Periods without a running execution after which the thread sleeps. Waking it costs a system call, so it stays awake
+/// Periods without a poll after which the thread sleeps. Waking it costs a system call, so it stays awake
 /// between two commands.
 const IDLE_PERIODS: u64 = 500;
 
@@ -24,7 +26,10 @@ pub(crate) struct Ticker {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Polls in progress.
     running: AtomicU64,
+    /// Polls so far, so that the thread notices those between two epochs.
+    polls: AtomicU64,
     asleep: AtomicBool,
 }
 
@@ -41,13 +46,25 @@ impl Ticker {
         Ok(Self { state, thread })
     }
 
+    /// Polls `future` to its end, and ticks during each poll. A guest that waits needs no epochs, so that waiting processes leave
+    /// the thread asleep.
+    pub(crate) async fn tick_during<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            let _polling = self.acquire();
+            future.as_mut().poll(cx)
+        })
+        .await
+    }
+
     /// Keeps the ticker running until the returned guard is dropped.
-    pub(crate) fn acquire(&self) -> TickGuard {
+    fn acquire(&self) -> TickGuard<'_> {
+        self.state.polls.fetch_add(1, Ordering::Relaxed);
         self.state.running.fetch_add(1, Ordering::SeqCst);
         if self.state.asleep.load(Ordering::SeqCst) {
             self.thread.unpark();
         }
-        TickGuard { state: Arc::clone(&self.state) }
+        TickGuard { state: &self.state }
     }
 }
 
@@ -58,32 +75,32 @@ impl Drop for Ticker {
 }
 
 /// Guard that keeps the epochs ticking.
-#[derive(Debug)]
-pub(crate) struct TickGuard {
-    state: Arc<State>,
+struct TickGuard<'a> {
+    state: &'a State,
 }
 
-impl Drop for TickGuard {
+impl Drop for TickGuard<'_> {
     fn drop(&mut self) {
         self.state.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 fn tick(engine: &EngineWeak, state: &Weak<State>) {
-    let mut idle = 0;
+    let (mut idle, mut seen) = (0, 0);
     loop {
         let Some(engine) = engine.upgrade() else { return };
         engine.increment_epoch();
         drop(engine);
         let Some(state) = state.upgrade() else { return };
-        idle = if state.running.load(Ordering::SeqCst) > 0 { 0 } else { idle + 1 };
+        let polls = state.polls.load(Ordering::Relaxed);
+        let is_used = state.running.load(Ordering::SeqCst) > 0 || polls != seen;
+        (idle, seen) = (if is_used { 0 } else { idle + 1 }, polls);
         if idle < IDLE_PERIODS {
             drop(state);
             std::thread::sleep(PERIOD);
             continue;
         }
-        // `running` is read again after `asleep` is published: an execution that starts in between sees one or the
-        // other.
+        // `running` is read again after `asleep` is published: a poll that starts in between sees one or the other.
         state.asleep.store(true, Ordering::SeqCst);
         let still_idle = state.running.load(Ordering::SeqCst) == 0;
         let published = Arc::downgrade(&state);

@@ -41,6 +41,8 @@ pub struct Capabilities {
     pub timeout_tolerance: Duration,
     /// No process started by a command outlives the command.
     pub kills_background: bool,
+    /// Processes can outlive the call that started them.
+    pub processes: bool,
     /// Maximum output of one command in bytes, if it is at most a few megabytes. `None` skips the case that writes more.
     pub output_bytes: Option<u64>,
     /// File names may contain any bytes except NUL and `/`. If false, only UTF-8 names are tested.
@@ -84,6 +86,7 @@ impl Capabilities {
         timeout_output: true,
         timeout_tolerance: Duration::from_secs(1),
         kills_background: true,
+        processes: true,
         output_bytes: None,
         non_utf8_names: true,
         symlinks: true,
@@ -141,6 +144,8 @@ pub enum Requirement {
     TimeoutOutput,
     /// [`Capabilities::kills_background`].
     KillsBackground,
+    /// [`Capabilities::processes`].
+    Processes,
     /// [`Capabilities::output_bytes`].
     OutputBytes,
     /// [`Capabilities::non_utf8_names`].
@@ -184,6 +189,7 @@ impl Requirement {
             Self::TimeoutExitCode => (has.timeout_exit_code, "returns exit code 124 for a command that timed out"),
             Self::TimeoutOutput => (has.timeout_output, "keeps the output of a command that timed out"),
             Self::KillsBackground => (has.kills_background, "kills the background processes of a command"),
+            Self::Processes => (has.processes, "has processes that outlive a call"),
             Self::OutputBytes => (has.output_bytes.is_some(), "states its output limit"),
             Self::NonUtf8Names => (has.non_utf8_names, "supports file names that are not UTF-8"),
             Self::Symlinks => (has.symlinks, "supports symbolic links"),

@@ -52,6 +52,7 @@ fn nothing() -> Capabilities {
         timeout_exit_code: false,
         timeout_output: false,
         kills_background: false,
+        processes: false,
         non_utf8_names: false,
         symlinks: false,
         modes: false,

@@ -11,6 +11,7 @@ use crate::file::{
     DeleteResponse, EditRequest, EditResponse, LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
 use crate::path::SandboxPath;
+use crate::process::{OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest};
 use crate::provider::SandboxId;
 use crate::search::{GlobRequest, GlobResponse, GrepRequest, GrepResponse};
 use crate::transfer::{Download, Upload, UploadResult};
@@ -22,6 +23,16 @@ pub enum Call {
     Execute(ExecuteRequest),
     /// [`SandboxBackend::execute_streaming`]; the sink is passed next to the call.
     ExecuteStreaming(ExecuteRequest),
+    /// [`SandboxBackend::spawn`].
+    Spawn(SpawnRequest),
+    /// [`SandboxBackend::processes`].
+    Processes,
+    /// [`SandboxBackend::read_process`].
+    ReadProcess(ProcessId, ReadOutput),
+    /// [`SandboxBackend::write_process`].
+    WriteProcess(ProcessId, ProcessInput),
+    /// [`SandboxBackend::signal_process`].
+    SignalProcess(ProcessId, ProcessSignal),
     /// [`SandboxBackend::ls`].
     Ls(SandboxPath),
     /// [`SandboxBackend::read`].
@@ -50,6 +61,11 @@ impl Call {
         match self {
             Self::Execute(_) => "execute",
             Self::ExecuteStreaming(_) => "execute_streaming",
+            Self::Spawn(_) => "spawn",
+            Self::Processes => "processes",
+            Self::ReadProcess(..) => "read_process",
+            Self::WriteProcess(..) => "write_process",
+            Self::SignalProcess(..) => "signal_process",
             Self::Ls(_) => "ls",
             Self::Read(_) => "read",
             Self::Write(_) => "write",
@@ -74,6 +90,11 @@ impl Call {
                 Some(sink) => backend.execute_streaming(request, sink).await?,
                 None => backend.execute_streaming(request, &mut |_| {}).await?,
             }),
+            Self::Spawn(request) => Response::Spawn(backend.spawn(request).await?),
+            Self::Processes => Response::Processes(backend.processes().await?),
+            Self::ReadProcess(id, request) => Response::ReadProcess(backend.read_process(&id, request).await?),
+            Self::WriteProcess(id, input) => Response::WriteProcess(backend.write_process(&id, input).await?),
+            Self::SignalProcess(id, signal) => Response::SignalProcess(backend.signal_process(&id, signal).await?),
             Self::Ls(path) => Response::Ls(backend.ls(&path).await?),
             Self::Read(request) => Response::Read(backend.read(request).await?),
             Self::Write(request) => Response::Write(backend.write(request).await?),
@@ -156,6 +177,26 @@ impl<L: Layer> SandboxBackend for Layered<L> {
         sink: OutputSink<'a>,
     ) -> BoxFuture<'a, Result<ExecuteResponse>> {
         Box::pin(async move { self.0.call(Call::ExecuteStreaming(request), Some(sink)).await?.execute() })
+    }
+
+    fn spawn(&self, request: SpawnRequest) -> BoxFuture<'_, Result<ProcessId>> {
+        Box::pin(async move { self.0.call(Call::Spawn(request), None).await?.spawn() })
+    }
+
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<ProcessInfo>>> {
+        Box::pin(async move { self.0.call(Call::Processes, None).await?.processes() })
+    }
+
+    fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>> {
+        Box::pin(async move { self.0.call(Call::ReadProcess(id.clone(), request), None).await?.read_process() })
+    }
+
+    fn write_process<'a>(&'a self, id: &'a ProcessId, input: ProcessInput) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move { self.0.call(Call::WriteProcess(id.clone(), input), None).await?.write_process() })
+    }
+
+    fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.call(Call::SignalProcess(id.clone(), signal), None).await?.signal_process() })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

@@ -5,6 +5,7 @@ mod call;
 mod content;
 mod failure;
 mod output;
+mod process;
 mod response;
 mod stable_name;
 mod time;

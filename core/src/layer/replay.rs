@@ -6,12 +6,14 @@ use std::sync::{Arc, MutexGuard};
 use super::call::{Call, Layer, from_layer};
 use super::cassette::{Cassette, RecordedCall, RecordedResponse};
 use super::mismatch;
+use super::process_log::{ProcessKey, ProcessLog};
 use super::redaction::Redaction;
 use super::response::Response;
 use crate::backend::{BoxFuture, OutputSink, SandboxBackend};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execute::OutputChunk;
 use crate::lock::Mutex;
+use crate::process::OutputPage;
 use crate::provider::{ListPage, ListRequest, SandboxId, SandboxProvider, Selector};
 
 /// Selection of the recording for a repeated request.
@@ -40,6 +42,8 @@ struct ReplayState {
     matching: Matching,
     /// Indices of the recordings of each request, in order.
     positions: BTreeMap<String, Vec<usize>>,
+    /// The output of processes.
+    logs: BTreeMap<ProcessKey, ProcessLog>,
     progress: Mutex<Progress>,
 }
 
@@ -48,6 +52,8 @@ struct Progress {
     /// Number of times each request was made.
     requests: BTreeMap<String, usize>,
     used: BTreeSet<usize>,
+    /// Number of reads of each process that found nothing new.
+    idle_reads: BTreeMap<ProcessKey, usize>,
     closed: BTreeSet<String>,
 }
 
@@ -61,8 +67,9 @@ impl Replayer {
         for (index, interaction) in cassette.interactions().iter().enumerate() {
             positions.entry(key(interaction.sandbox.as_deref(), &interaction.call)?).or_default().push(index);
         }
+        let logs = ProcessLog::all(cassette.interactions());
         let progress = Mutex::default();
-        Ok(Self { state: Arc::new(ReplayState { cassette, redaction, matching, positions, progress }) })
+        Ok(Self { state: Arc::new(ReplayState { cassette, redaction, matching, positions, logs, progress }) })
     }
 
     /// Returns the only sandbox of the cassette.
@@ -139,6 +146,9 @@ impl Replayer {
     /// Returns the recording for a call of a sandbox. An error means that the call is unrecorded.
     pub(super) fn lookup(&self, id: &SandboxId, call: &Call) -> Result<Recorded> {
         let sandbox = self.state.redaction.text(id.as_str().to_owned());
+        if let Some(page) = self.state.read_process(&sandbox, call) {
+            return Ok((Vec::new(), Ok(Response::ReadProcess(page))));
+        }
         let response = self.next_answer(Some(&sandbox), &RecordedCall::new(call, &self.state.redaction));
         if matches!(call, Call::Close) {
             self.state.progress().closed.insert(sandbox);
@@ -166,6 +176,21 @@ pub(super) fn emit((events, answer): Recorded, sink: Option<OutputSink<'_>>) -> 
 impl ReplayState {
     fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock()
+    }
+
+    /// Returns recorded output of a process. `None` for other calls, and if the recording has no more.
+    fn read_process(&self, sandbox: &str, call: &Call) -> Option<OutputPage> {
+        let Call::ReadProcess(id, request) = call else { return None };
+        let key = (Some(sandbox.to_owned()), self.redaction.text(id.as_str().to_owned()));
+        let log = self.logs.get(&key)?;
+        let mut progress = self.progress();
+        let idle_reads = progress.idle_reads.get(&key).copied().unwrap_or_default();
+        let page = log.read(request, idle_reads)?;
+        progress.used.extend(&log.interactions);
+        if page.chunks.is_empty() {
+            progress.idle_reads.insert(key, idle_reads.saturating_add(1));
+        }
+        Some(page)
     }
 
     fn next_answer(&self, sandbox: Option<&str>, call: &RecordedCall) -> Result<RecordedResponse> {

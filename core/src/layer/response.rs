@@ -4,6 +4,7 @@ use crate::backend::FileResult;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execute::ExecuteResponse;
 use crate::file::{DeleteResponse, EditResponse, LsResponse, ReadResponse, WriteResponse};
+use crate::process::{OutputPage, ProcessId, ProcessInfo};
 use crate::search::{GlobResponse, GrepResponse};
 use crate::transfer::{Download, UploadResult};
 
@@ -12,6 +13,16 @@ use crate::transfer::{Download, UploadResult};
 pub enum Response {
     /// Of both forms of `execute`.
     Execute(ExecuteResponse),
+    /// Of `spawn`.
+    Spawn(ProcessId),
+    /// Of `processes`.
+    Processes(Vec<ProcessInfo>),
+    /// Of `read_process`.
+    ReadProcess(OutputPage),
+    /// Of `write_process`.
+    WriteProcess(usize),
+    /// Of `signal_process`.
+    SignalProcess(()),
     /// Of `ls`.
     Ls(FileResult<LsResponse>),
     /// Of `read`.
@@ -65,6 +76,11 @@ macro_rules! accessors {
 
 accessors! {
     execute Execute ExecuteResponse;
+    spawn Spawn ProcessId;
+    processes Processes Vec<ProcessInfo>;
+    read_process ReadProcess OutputPage;
+    write_process WriteProcess usize;
+    signal_process SignalProcess ();
     ls Ls FileResult<LsResponse>;
     read Read FileResult<ReadResponse>;
     write Write FileResult<WriteResponse>;

@@ -23,7 +23,10 @@ impl Kernel {
     /// # Errors
     /// If such a file cannot be installed, as for [`set_host_programs`](Self::set_host_programs). Everything else is restored.
     pub fn restore(&mut self, files: &FsSnapshot) -> Result<(), Errno> {
-        let running = self.executions.iter_mut().filter(|(_, execution)| execution.root_status.is_none());
+        let running = self
+            .executions
+            .iter_mut()
+            .filter(|(_, execution)| execution.root_status.is_none() || execution.is_background);
         let running: Vec<ExecutionId> = running
             .map(|(&id, execution)| {
                 execution.restored = execution.stopped_by.is_none();

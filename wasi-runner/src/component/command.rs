@@ -41,7 +41,8 @@ async fn run_in_engine(
 ) -> (Limiter, RunResult) {
     let _process_guard = context.inner.count_process();
     let mut store = store(handle, start, program);
-    let ended = wait_set::drive_component(handle, run_command(&mut store, program)).await;
+    let run = wait_set::drive_component(handle, run_command(&mut store, program));
+    let ended = context.inner.ticker.tick_during(run).await;
     (store.into_data().limiter, ended)
 }
 

@@ -73,9 +73,7 @@ impl TideboxProbe {
             program: b"/bin/probe".to_vec(),
             stdin: call.input().to_vec(),
             output_bytes: u64::MAX,
-            output_overflow: Default::default(),
-            shell_state: None,
-            interactive: false,
+            ..ExecutionSpec::default()
         };
         let (execution, _) = kernel.start_execution(execution).expect("the probe can be started");
         let now = kernel.now();

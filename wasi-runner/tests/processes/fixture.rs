@@ -113,9 +113,7 @@ impl Fixture {
             program: program.as_bytes().to_vec(),
             stdin: Vec::new(),
             output_bytes: 1 << 20,
-            output_overflow: Default::default(),
-            shell_state: None,
-            interactive: false,
+            ..ExecutionSpec::default()
         };
         let (execution, _) = kernel.lock().start_execution(spec).expect("the program can be started");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");

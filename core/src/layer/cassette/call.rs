@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{Blob, Name, Text};
+use super::process::{ReadProcess, SignalProcess, Spawn, WriteProcess};
 use super::stable_name::ByName;
 use super::time::Seconds;
-use crate::execute::ExecuteRequest;
+use crate::execute::{Background, ExecuteRequest};
 use crate::file::{EditRequest, ReadRequest, WriteRequest};
 use crate::layer::call::Call;
 use crate::layer::redaction::Redaction;
@@ -23,6 +24,11 @@ use crate::transfer::Upload;
 pub(in crate::layer) enum RecordedCall {
     Execute(Execute),
     ExecuteStreaming(Execute),
+    Spawn(Spawn),
+    Processes {},
+    ReadProcess(ReadProcess),
+    WriteProcess(WriteProcess),
+    SignalProcess(SignalProcess),
     Ls {
         path: Name,
     },
@@ -101,6 +107,8 @@ pub(in crate::layer) struct Execute {
     shell_mode: Option<ByName<ShellMode>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_overflow: Option<ByName<OutputOverflow>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    background: Option<ByName<Background>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +130,11 @@ impl RecordedCall {
         match call {
             Call::Execute(request) => Self::Execute(Execute::new(request, redaction)),
             Call::ExecuteStreaming(request) => Self::ExecuteStreaming(Execute::new(request, redaction)),
+            Call::Spawn(request) => Self::Spawn(Spawn::new(request, redaction)),
+            Call::Processes => Self::Processes {},
+            Call::ReadProcess(id, request) => Self::ReadProcess(ReadProcess::new(id, request, redaction)),
+            Call::WriteProcess(id, input) => Self::WriteProcess(WriteProcess::new(id, input, redaction)),
+            Call::SignalProcess(id, signal) => Self::SignalProcess(SignalProcess::new(id, *signal, redaction)),
             Call::Ls(path) => Self::Ls { path: name(path.as_bytes()) },
             Call::Read(ReadRequest { path, offset, limit }) => {
                 Self::Read { path: name(path.as_bytes()), offset: *offset, limit: *limit }
@@ -180,6 +193,11 @@ impl RecordedCall {
         match self {
             Self::Execute(_) => "execute",
             Self::ExecuteStreaming(_) => "execute_streaming",
+            Self::Spawn(_) => "spawn",
+            Self::Processes {} => "processes",
+            Self::ReadProcess(_) => "read_process",
+            Self::WriteProcess(_) => "write_process",
+            Self::SignalProcess(_) => "signal_process",
             Self::Ls { .. } => "ls",
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",
@@ -199,7 +217,8 @@ impl RecordedCall {
 
 impl Execute {
     fn new(request: &ExecuteRequest, redaction: &Redaction) -> Self {
-        let ExecuteRequest { command, arguments, timeout, cwd, env, stdin, shell_mode, output_overflow } = request;
+        let ExecuteRequest { command, arguments, timeout, cwd, env, stdin, shell_mode, output_overflow, background } =
+            request;
         Self {
             command: Text(redaction.text(command.clone())),
             arguments: arguments.as_ref().map(|all| all.iter().map(|one| Text(redaction.text(one.clone()))).collect()),
@@ -209,6 +228,7 @@ impl Execute {
             stdin: Blob(redaction.bytes(stdin.clone())),
             shell_mode: shell_mode.map(ByName),
             output_overflow: (*output_overflow != OutputOverflow::default()).then_some(ByName(*output_overflow)),
+            background: (*background != Background::default()).then_some(ByName(*background)),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::stable_name::ByName;
 use super::time::Seconds;
 use crate::execute::{ExecuteResponse, OutputChunk, OutputStream, StopReason};
 use crate::layer::redaction::Redaction;
+use crate::process::ProcessId;
 
 /// An [`ExecuteResponse`] and the output streamed before it. Redundant fields are omitted: `stdout` and `stderr` if they are the
 /// concatenated events, `output` if it is the events, or without events stdout followed by stderr.
@@ -31,6 +32,8 @@ pub(in crate::layer) struct RecordedExecution {
     peak_memory_bytes: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cpu_time: Option<Seconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    process: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +64,7 @@ impl RecordedExecution {
             duration: Seconds(response.duration),
             peak_memory_bytes: response.peak_memory_bytes,
             cpu_time: response.cpu_time.map(Seconds),
+            process: response.process.map(|id| super::process::redacted_id(&id, redaction)),
         }
     }
 
@@ -79,6 +83,7 @@ impl RecordedExecution {
         response.duration = self.duration.0;
         response.peak_memory_bytes = self.peak_memory_bytes;
         response.cpu_time = self.cpu_time.map(|time| time.0);
+        response.process = self.process.map(ProcessId::new);
         (events, response)
     }
 }

@@ -9,6 +9,7 @@ use super::call::{RecordedCall, redacted};
 use super::content::{self, Entry, Match, Page, RecordedDownload};
 use super::failure::{RecordedError, RecordedFileError};
 use super::output::RecordedExecution;
+use super::process::{RecordedPage, RecordedProcess, redacted_id};
 use super::stable_name::ByName;
 use crate::error::Result;
 use crate::execute::OutputChunk;
@@ -16,6 +17,7 @@ use crate::file::{DeleteResponse, EditResponse, LsResponse, WriteResponse};
 use crate::layer::call::Call;
 use crate::layer::redaction::Redaction;
 use crate::layer::response::Response;
+use crate::process::ProcessId;
 use crate::provider::{ListPage, SandboxId, SandboxInfo};
 use crate::search::{GlobResponse, GrepResponse, Truncation};
 use crate::transfer::UploadResult;
@@ -25,6 +27,17 @@ use crate::transfer::UploadResult;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(in crate::layer) enum RecordedResponse {
     Execute(RecordedExecution),
+    Spawn {
+        id: String,
+    },
+    Processes {
+        processes: Vec<RecordedProcess>,
+    },
+    ReadProcess(RecordedPage),
+    WriteProcess {
+        bytes: usize,
+    },
+    SignalProcess {},
     Ls {
         entries: Vec<Entry>,
     },
@@ -97,6 +110,13 @@ impl RecordedResponse {
         match result {
             Err(error) => Self::Failed(RecordedError::new(error, events, redaction)),
             Ok(Response::Execute(response)) => Self::Execute(RecordedExecution::new(response, events, redaction)),
+            Ok(Response::Spawn(id)) => Self::Spawn { id: redacted_id(id, redaction) },
+            Ok(Response::Processes(list)) => {
+                Self::Processes { processes: list.iter().map(|info| RecordedProcess::new(info, redaction)).collect() }
+            }
+            Ok(Response::ReadProcess(page)) => Self::ReadProcess(RecordedPage::new(page, redaction)),
+            Ok(Response::WriteProcess(bytes)) => Self::WriteProcess { bytes: *bytes },
+            Ok(Response::SignalProcess(())) => Self::SignalProcess {},
             Ok(Response::Ls(Ok(response))) => Self::Ls { entries: entries(&response.entries) },
             Ok(Response::Read(Ok(response))) => Self::Read(Page::new(response, redaction)),
             Ok(Response::Write(Ok(WriteResponse { path, created }))) => {
@@ -163,6 +183,11 @@ impl RecordedResponse {
     pub(super) fn method(&self) -> &'static str {
         match self {
             Self::Execute(_) => "execute",
+            Self::Spawn { .. } => "spawn",
+            Self::Processes { .. } => "processes",
+            Self::ReadProcess(_) => "read_process",
+            Self::WriteProcess { .. } => "write_process",
+            Self::SignalProcess {} => "signal_process",
             Self::Ls { .. } => "ls",
             Self::Read(_) => "read",
             Self::Write { .. } => "write",
@@ -204,6 +229,12 @@ impl RecordedResponse {
     /// Returns a response that has no output.
     fn replay_silent(self, call: &Call) -> Result<Response> {
         Ok(match self {
+            Self::Spawn { id } => Response::Spawn(ProcessId::new(id)),
+            Self::Processes { processes } => {
+                Response::Processes(processes.into_iter().map(RecordedProcess::replay).collect())
+            }
+            Self::WriteProcess { bytes } => Response::WriteProcess(bytes),
+            Self::SignalProcess {} => Response::SignalProcess(()),
             Self::Ls { entries } => Response::Ls(Ok(LsResponse { entries: content::infos(entries) })),
             Self::Read(page) => Response::Read(Ok(page.replay())),
             Self::Write { path, created } => Response::Write(Ok(WriteResponse { path: path.to_path()?, created })),

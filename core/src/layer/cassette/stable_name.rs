@@ -4,9 +4,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{ErrorKind, FileErrorCode};
-use crate::execute::StopReason;
+use crate::execute::{Background, StopReason};
 use crate::file::FileKind;
 use crate::output_overflow::OutputOverflow;
+use crate::process::ProcessSignal;
 use crate::search::Truncation;
 use crate::shell_mode::ShellMode;
 
@@ -69,6 +70,10 @@ names! { StopReason, "stop reason", Self::as_str,
 
 names! { OutputOverflow, "action at the output limit", Self::as_str, KeepHead KeepTail Stop }
 
+names! { Background, "treatment of background processes", Self::as_str, End Keep }
+
+names! { ProcessSignal, "signal", Self::as_str, Hup Int Quit Kill Usr1 Usr2 Term Cont Stop }
+
 names! { Truncation, "truncation reason", Self::as_str, MaxCount Budget Unreadable }
 
 names! { ShellMode, "shell mode", Self::as_str, Fresh Persistent }
@@ -101,6 +106,8 @@ mod tests {
         survives::<FileErrorCode>();
         survives::<StopReason>();
         survives::<OutputOverflow>();
+        survives::<Background>();
+        survives::<ProcessSignal>();
         survives::<Truncation>();
         survives::<FileKind>();
         survives::<ShellMode>();

@@ -7,9 +7,10 @@ use futures_util::future::join_all;
 use super::{Counting, Sandboxes, id, output, path};
 use crate::backend::SandboxBackend;
 use crate::error::{Error, ErrorKind};
-use crate::execute::ExecuteRequest;
+use crate::execute::{ExecuteRequest, OutputChunk, OutputStream};
 use crate::file::{ReadRequest, WriteRequest};
-use crate::layer::{Cassette, Matching, Recorder, Redaction, Replayer};
+use crate::layer::{Cassette, Matching, Recorder, Redaction, Replayer, Response};
+use crate::process::{OutputCursor, OutputPage, Process, ProcessId, ProcessState, ReadOutput};
 use crate::provider::{ListRequest, SandboxProvider, Selector};
 
 /// Records these commands of a counting sandbox.
@@ -287,4 +288,52 @@ fn the_text_form_is_readable() {
 }
 "#
     );
+}
+
+/// Records these pages of one process, read one after the other.
+fn recorded_pages(pages: Vec<OutputPage>) -> Cassette {
+    let reads = pages.len();
+    let recorder = Recorder::default();
+    let responses = pages.into_iter().map(|page| (Vec::new(), Ok(Response::ReadProcess(page))));
+    let live = recorder.backend(super::Canned::backend(responses));
+    for _ in 0..reads {
+        block_on(live.read_process(&ProcessId::new("7"), ReadOutput::default())).unwrap();
+    }
+    Cassette::parse(&recorder.cassette().to_text().unwrap()).unwrap()
+}
+
+fn page(chunks: &[&str], next: u64, state: ProcessState) -> OutputPage {
+    let chunks =
+        chunks.iter().map(|text| OutputChunk { stream: OutputStream::Stdout, bytes: text.as_bytes().to_vec() });
+    OutputPage { chunks: chunks.collect(), next: OutputCursor::new(next), dropped: 0, state }
+}
+
+#[test]
+fn the_output_of_a_process_is_replayed_from_any_position() {
+    let ended = ProcessState::Ended { exit_code: Some(3), stopped_by: None };
+    let cassette = recorded_pages(vec![
+        page(&[], 0, ProcessState::Running),
+        page(&["ab", "cd"], 4, ProcessState::Running),
+        page(&["cd", "ef"], 6, ProcessState::Running),
+        page(&[], 6, ended.clone()),
+    ]);
+    let player = Replayer::new(cassette, Matching::InOrder, Redaction::new()).unwrap();
+    let replay = player.backend().unwrap();
+    let read = |request| block_on(replay.read_process(&ProcessId::new("7"), request)).unwrap();
+    let all = read(ReadOutput::default());
+    assert_eq!((all.bytes(), all.next.bytes(), all.state), (b"abcdef".to_vec(), 6, ended.clone()));
+    let first = read(ReadOutput::default().with_max_bytes(3));
+    assert_eq!((first.bytes(), first.next.bytes(), first.state), (b"abc".to_vec(), 3, ProcessState::Running));
+    let rest = read(ReadOutput::after(first.next));
+    assert_eq!((rest.bytes(), rest.next.bytes(), rest.state), (b"def".to_vec(), 6, ended));
+    player.assert_all_used();
+}
+
+#[test]
+fn a_process_whose_end_was_not_recorded_does_not_make_a_reader_wait_for_ever() {
+    let cassette = recorded_pages(vec![page(&["ready"], 5, ProcessState::Running)]);
+    let replay = Replayer::new(cassette, Matching::InOrder, Redaction::new()).unwrap().backend().unwrap();
+    let process = Process::new(Arc::clone(&replay), ProcessId::new("7"));
+    assert!(block_on(process.wait_for_output("ready")).unwrap().is_some());
+    assert_eq!(block_on(process.wait()).unwrap_err().kind(), ErrorKind::NotRecorded);
 }

@@ -6,13 +6,14 @@ use futures_executor::block_on;
 
 use super::{Canned, id};
 use crate::error::{Error, ErrorKind, FileError, FileErrorCode, Result};
-use crate::execute::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
+use crate::execute::{Background, ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
 use crate::file::{
     Content, DeleteResponse, EditRequest, EditResponse, FileInfo, FileKind, LineWindow, LsResponse, ReadRequest,
     ReadResponse, WriteRequest, WriteResponse,
 };
 use crate::layer::{Call, Cassette, Matching, Recorder, Redaction, Replayer, Response};
 use crate::path::SandboxPath;
+use crate::process::{ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, SpawnInput, SpawnRequest};
 use crate::search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
 use crate::shell_mode::ShellMode;
 use crate::transfer::{Download, Upload, UploadResult};
@@ -98,11 +99,45 @@ impl Generator {
         request.cwd = self.some(Self::path);
         request.shell_mode = self.some(|generator| generator.one_of(&[ShellMode::Fresh, ShellMode::Persistent]));
         request.env = self.list(|generator| (generator.text(), generator.text()));
+        request.background = self.one_of(&Background::ALL);
         request
     }
 
+    fn spawn_request(&mut self) -> SpawnRequest {
+        let mut request = SpawnRequest::new(self.text());
+        request.arguments = self.some(|generator| generator.list(Self::text));
+        request.cwd = self.some(Self::path);
+        request.env = self.list(|generator| (generator.text(), generator.text()));
+        request.input = self.one_of(&[SpawnInput::Closed, SpawnInput::Open]);
+        request.timeout = self.some(Self::duration);
+        request.tag = self.some(Self::text);
+        request
+    }
+
+    fn process_id(&mut self) -> ProcessId {
+        ProcessId::new(self.text())
+    }
+
+    fn process_info(&mut self) -> ProcessInfo {
+        let state = match self.some(|generator| generator.some(|generator| generator.one_of(&StopReason::ALL))) {
+            Some(stopped_by) => {
+                ProcessState::Ended { exit_code: self.some(|generator| generator.next() as i32), stopped_by }
+            }
+            None => ProcessState::Running,
+        };
+        ProcessInfo {
+            id: self.process_id(),
+            tag: self.some(Self::text),
+            command: self.text(),
+            started: self.duration(),
+            state,
+            written_bytes: self.next(),
+        }
+    }
+
+    /// Reads are not generated: their replay joins all pages of a process.
     fn call(&mut self) -> Call {
-        match self.below(12) {
+        match self.below(16) {
             0 => Call::Execute(self.request()),
             1 => Call::ExecuteStreaming(self.request()),
             2 => Call::Ls(self.path()),
@@ -125,6 +160,13 @@ impl Generator {
             8 => Call::Glob(GlobRequest::new(self.bytes(), self.path())),
             9 => Call::UploadFiles(self.list(|generator| Upload::new(generator.bytes(), generator.bytes()))),
             10 => Call::DownloadFiles(self.list(Self::bytes)),
+            11 => Call::Spawn(self.spawn_request()),
+            12 => Call::Processes,
+            13 => {
+                let input = self.some(Self::bytes).map_or(ProcessInput::End, ProcessInput::Bytes);
+                Call::WriteProcess(self.process_id(), input)
+            }
+            14 => Call::SignalProcess(self.process_id(), self.one_of(&ProcessSignal::ALL)),
             _ => Call::Close,
         }
     }
@@ -218,6 +260,11 @@ impl Generator {
             Call::DownloadFiles(_) => Response::DownloadFiles(
                 self.list(|generator| Download { path: generator.bytes(), result: generator.file_result(Self::bytes) }),
             ),
+            Call::Spawn(_) => Response::Spawn(self.process_id()),
+            Call::Processes => Response::Processes(self.list(Self::process_info)),
+            Call::ReadProcess(..) => unreachable!("reads are not generated"),
+            Call::WriteProcess(..) => Response::WriteProcess(usize::try_from(self.below(1 << 20)).unwrap()),
+            Call::SignalProcess(..) => Response::SignalProcess(()),
             Call::Close => Response::Close,
         })
     }

@@ -1,0 +1,427 @@
+//! Processes that outlive the call that started them.
+//!
+//! Each is one execution of the kernel, driven by a task of its own ([`Tasks`]). The backend keeps a list of them; the task and the
+//! list share the [`BackgroundProcess`] with its output.
+
+mod keep;
+mod output_log;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tidebox_core::lock::Mutex;
+use tidebox_core::{
+    BoxFuture, Error, ErrorKind, ExecuteRequest, OutputChunk, OutputPage, ProcessId, ProcessInfo, ProcessInput,
+    ProcessSignal, ProcessState, ReadOutput, Result, SpawnInput, SpawnRequest, StopReason, unknown_process,
+};
+use tidebox_kernel::engine::EngineError;
+use tidebox_kernel::{ExecutionId, ExecutionReport, HostWriter, OutputBuffer, SharedKernel, Signal};
+
+use crate::backend::VfsBackend;
+use crate::execute::{CommandLimits, OutputCollector, build_spec, finish_response, start};
+
+pub(crate) use keep::execute_and_keep;
+use output_log::OutputLog;
+
+/// Number of ended processes that are remembered. The oldest are forgotten first.
+const ENDED_PROCESSES: usize = 64;
+
+/// Time between SIGTERM and SIGKILL when a sandbox is closed.
+const TERMINATION_TIME: Duration = Duration::from_secs(2);
+
+/// Maximum number of bytes that one call writes to a process.
+const MAX_WRITE_BYTES: usize = 1 << 20;
+
+/// Runs futures independently of the call that starts them, and waits. Implemented by the embedder, which has an async runtime.
+pub trait Tasks: Send + Sync + fmt::Debug {
+    /// Runs `task` to its end.
+    ///
+    /// # Errors
+    /// The reason if it cannot, such as a missing async runtime.
+    fn start(&self, task: BoxFuture<'static, ()>) -> std::result::Result<(), String>;
+
+    /// Waits.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+}
+
+/// Output for the caller of a command that is still in progress.
+#[derive(Debug, Default)]
+struct CallerQueue {
+    output: OutputBuffer,
+    /// The root process has ended, and all its output is in the queue.
+    root_ended: bool,
+    /// The report, if the execution is over.
+    report: Option<ExecutionReport>,
+    waker: Option<Waker>,
+}
+
+/// A process and its output, shared by the list, the task that drives it, and calls that wait for it.
+#[derive(Debug)]
+struct BackgroundProcess {
+    id: ProcessId,
+    tag: Option<String>,
+    command: String,
+    /// Time since the Unix epoch.
+    started: Duration,
+    kernel: SharedKernel,
+    execution: ExecutionId,
+    log: Mutex<OutputLog>,
+    /// The caller that waits for the root process; it gets the output instead of the log.
+    caller: Mutex<Option<CallerQueue>>,
+    /// `None` if its standard input is closed. Arc, because it must not be dropped under a lock that a waiting write needs.
+    input: Mutex<Option<Arc<HostWriter>>>,
+}
+
+impl BackgroundProcess {
+    fn has_ended(&self) -> bool {
+        self.log.lock().state().has_ended()
+    }
+
+    fn push(&self, chunk: &OutputChunk) {
+        let mut caller = self.caller.lock();
+        match &mut *caller {
+            Some(queue) => {
+                queue.output.push(chunk.stream, &chunk.bytes);
+                queue.waker.take().into_iter().for_each(Waker::wake);
+            }
+            None => self.log.lock().push(chunk),
+        }
+    }
+
+    /// Tells the caller, if there is one, that the root process has ended. Returns whether there is one.
+    fn tell_caller(&self, report: Option<&ExecutionReport>) -> bool {
+        let mut caller = self.caller.lock();
+        let Some(queue) = &mut *caller else { return false };
+        queue.root_ended = true;
+        queue.report = report.cloned();
+        queue.waker.take().into_iter().for_each(Waker::wake);
+        true
+    }
+
+    /// Records the end. The first one counts.
+    fn end(&self, exit_code: Option<i32>, stopped_by: Option<StopReason>) {
+        let input = self.input.lock().take();
+        drop(input);
+        self.log.lock().end(ProcessState::Ended { exit_code, stopped_by });
+    }
+
+    fn stop(&self) {
+        self.kernel.lock().stop_execution(self.execution, StopReason::Cancelled);
+    }
+
+    fn info(&self) -> ProcessInfo {
+        let log = self.log.lock();
+        ProcessInfo {
+            id: self.id.clone(),
+            tag: self.tag.clone(),
+            command: self.command.clone(),
+            started: self.started,
+            state: log.state().clone(),
+            written_bytes: log.written(),
+        }
+    }
+
+    /// Waits until it has ended.
+    fn poll_ended(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut log = self.log.lock();
+        if log.state().has_ended() {
+            return Poll::Ready(());
+        }
+        log.wake_later(cx.waker());
+        Poll::Pending
+    }
+}
+
+/// The processes of a sandbox in the order of their start. Dropping it stops them.
+#[derive(Debug, Default)]
+pub(crate) struct BackgroundProcesses {
+    list: Mutex<Vec<Arc<BackgroundProcess>>>,
+}
+
+impl BackgroundProcesses {
+    fn all(&self) -> Vec<Arc<BackgroundProcess>> {
+        self.list.lock().clone()
+    }
+
+    fn live(&self) -> Vec<Arc<BackgroundProcess>> {
+        self.all().into_iter().filter(|process| !process.has_ended()).collect()
+    }
+
+    fn find(&self, operation: &'static str, id: &ProcessId) -> Result<Arc<BackgroundProcess>> {
+        // The newest, because ids of the kernel are reused after millions of processes.
+        let found = self.list.lock().iter().rfind(|process| process.id == *id).cloned();
+        found.ok_or_else(|| unknown_process(operation, id))
+    }
+
+    /// Adds a process and forgets the oldest ended ones.
+    fn add(&self, process: Arc<BackgroundProcess>) {
+        let mut list = self.list.lock();
+        list.push(process);
+        let mut surplus = list.iter().filter(|process| process.has_ended()).count().saturating_sub(ENDED_PROCESSES);
+        list.retain(|process| {
+            let forget = surplus > 0 && process.has_ended();
+            surplus -= usize::from(forget);
+            !forget
+        });
+    }
+
+    /// Forgets a process.
+    fn remove(&self, process: &Arc<BackgroundProcess>) {
+        self.list.lock().retain(|other| !Arc::ptr_eq(other, process));
+    }
+
+    /// Kills all.
+    pub(crate) fn stop(&self) {
+        self.live().iter().for_each(|process| process.stop());
+    }
+
+    /// Asks all to end; kills those that do not.
+    pub(crate) async fn terminate(&self, tasks: Option<&Arc<dyn Tasks>>) {
+        let live = self.live();
+        let Some(tasks) = tasks.filter(|_| !live.is_empty()) else { return };
+        for process in &live {
+            process.kernel.lock().signal_execution(process.execution, Signal::Term);
+        }
+        let mut timeout = tasks.sleep(TERMINATION_TIME);
+        poll_fn(|cx| {
+            let left = live.iter().filter(|process| process.poll_ended(cx).is_pending()).count();
+            if left == 0 { Poll::Ready(()) } else { timeout.as_mut().poll(cx) }
+        })
+        .await;
+        self.stop();
+    }
+}
+
+impl Drop for BackgroundProcesses {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Starts a process.
+pub(crate) fn spawn(backend: &VfsBackend, request: SpawnRequest) -> Result<ProcessId> {
+    const OPERATION: &str = "spawn";
+    let kernel = backend.kernel(OPERATION)?;
+    let tasks = tasks(backend, &kernel, OPERATION)?;
+    let live = backend.background.live();
+    let tagged = live.iter().find(|process| request.tag.is_some() && process.tag == request.tag);
+    if let Some(process) = tagged {
+        return Ok(process.id.clone());
+    }
+    let limits = kernel.lock().limits().clone();
+    if live.len() >= limits.background_processes as usize {
+        return Err(too_many(OPERATION, limits.background_processes));
+    }
+    let SpawnRequest { command, arguments, cwd, env, input, timeout, tag, .. } = request;
+    let mut execute = ExecuteRequest::new(command.clone());
+    (execute.arguments, execute.cwd, execute.env) = (arguments, cwd, env);
+    let mut spec = build_spec(backend, execute, false)?.map_err(|error| error.into_error(OPERATION))?;
+    (spec.is_background, spec.open_input) = (true, input == SpawnInput::Open);
+    let started = {
+        let mut kernel = kernel.lock();
+        start(&mut kernel, spec, None, u64::MAX).map_err(|error| error.into_error(OPERATION))?
+    };
+    let process = register(backend, &kernel, started.execution, Labels { tag, command }, None);
+    let wall_time = timeout.unwrap_or(limits.background_time).min(limits.background_time);
+    let task = drive(backend, Arc::clone(&process), wall_time);
+    if let Err(reason) = tasks.start(task) {
+        kernel.lock().finish_execution(process.execution);
+        process.end(None, Some(StopReason::Cancelled));
+        return Err(Error::new(ErrorKind::Engine, OPERATION, reason));
+    }
+    // A concurrent `close` may have missed it.
+    backend.kernel(OPERATION).inspect_err(|_| process.stop())?;
+    Ok(process.id.clone())
+}
+
+/// Returns the port that runs tasks, or the reason why processes cannot outlive a call.
+fn tasks(backend: &VfsBackend, kernel: &SharedKernel, operation: &'static str) -> Result<Arc<dyn Tasks>> {
+    if kernel.lock().is_deterministic() {
+        let message = "a deterministic sandbox has no processes that outlive a call, because their order would depend on \
+                       the host; create the sandbox without `deterministic`";
+        return Err(Error::new(ErrorKind::Unsupported, operation, message));
+    }
+    backend.tasks.clone().ok_or_else(|| {
+        let message = "this sandbox was built without an executor, which processes that outlive a call need; pass one \
+                       with SandboxBuilder::tasks";
+        Error::new(ErrorKind::Unsupported, operation, message)
+    })
+}
+
+fn too_many(operation: &'static str, limit: u32) -> Error {
+    let message = format!(
+        "the sandbox has {limit} background processes, the maximum; stop one with signal_process, or raise the limit \
+         background_processes"
+    );
+    Error::new(ErrorKind::QuotaExceeded, operation, message)
+}
+
+/// What a caller recognises a process by.
+struct Labels {
+    tag: Option<String>,
+    command: String,
+}
+
+/// Creates the process of an execution and adds it to the list.
+fn register(
+    backend: &VfsBackend,
+    kernel: &SharedKernel,
+    execution: ExecutionId,
+    Labels { tag, command }: Labels,
+    caller: Option<CallerQueue>,
+) -> Arc<BackgroundProcess> {
+    let (pid, now, kept) = {
+        let kernel = kernel.lock();
+        (kernel.root_pid(execution), kernel.now(), kernel.limits().background_output_bytes)
+    };
+    let process = Arc::new(BackgroundProcess {
+        id: ProcessId::new(pid.to_string()),
+        tag,
+        command,
+        started: Duration::from_nanos(now),
+        kernel: Arc::clone(kernel),
+        execution,
+        log: Mutex::new(OutputLog::new(kept)),
+        caller: Mutex::new(caller),
+        input: Mutex::new(HostWriter::take_input(kernel, execution).map(Arc::new)),
+    });
+    backend.background.add(Arc::clone(&process));
+    process
+}
+
+/// Ends an execution on every exit path, including when the executor drops the task.
+struct TaskGuard {
+    process: Arc<BackgroundProcess>,
+    limits: CommandLimits,
+}
+
+impl TaskGuard {
+    fn end(self, driven: std::result::Result<(), EngineError>) {
+        if let Err(error) = driven {
+            let bytes = format!("tidebox: the engine failed: {error}\n").into_bytes();
+            self.process.push(&OutputChunk { stream: tidebox_core::OutputStream::Stderr, bytes });
+        }
+    }
+}
+
+impl Drop for TaskGuard {
+    fn drop(&mut self) {
+        let process = &self.process;
+        let (printed, report) = {
+            let mut kernel = process.kernel.lock();
+            let printed = kernel.take_output(process.execution);
+            (printed, kernel.finish_execution(process.execution))
+        };
+        printed.iter().for_each(|chunk| process.push(chunk));
+        // A task that was dropped before its execution ended has no status.
+        let cancelled = (report.status.is_none() && report.stopped_by.is_none()).then_some(StopReason::Cancelled);
+        let report = ExecutionReport { stopped_by: report.stopped_by.or(cancelled), ..report };
+        // A caller explains the end in its response.
+        let has_caller = process.tell_caller(Some(&report));
+        let mut sink = |chunk: OutputChunk| {
+            if !has_caller {
+                process.push(&chunk);
+            }
+        };
+        let mut collector = OutputCollector::new(Some(&mut sink));
+        finish_response(&mut collector, &report, &self.limits, true);
+        let (exit_code, stopped_by) = (collector.response.exit_code, collector.response.stopped_by);
+        process.end(exit_code, stopped_by);
+    }
+}
+
+/// The task of a process: runs it to its end and collects its output.
+fn drive(backend: &VfsBackend, process: Arc<BackgroundProcess>, wall_time: Duration) -> BoxFuture<'static, ()> {
+    let engine = backend.shared_engine();
+    let limits = CommandLimits::new(process.kernel.lock().limits(), Some(wall_time), Default::default());
+    let guard = TaskGuard { process: Arc::clone(&process), limits };
+    Box::pin(async move {
+        let guard = guard;
+        let mut on_output = |chunk: OutputChunk| process.push(&chunk);
+        let mut driving = engine.drive(&process.kernel, process.execution, wall_time, Some(&mut on_output));
+        let driven = poll_fn(|cx| {
+            let polled = driving.as_mut().poll(cx);
+            // All output of the root process has been pushed by now.
+            if polled.is_pending() && process.kernel.lock().root_status(process.execution).is_some() {
+                process.tell_caller(None);
+            }
+            polled
+        })
+        .await;
+        drop(driving);
+        guard.end(driven);
+    })
+}
+
+/// Lists the processes.
+pub(crate) fn processes(backend: &VfsBackend) -> Result<Vec<ProcessInfo>> {
+    backend.kernel("processes")?;
+    Ok(backend.background.all().iter().map(|process| process.info()).collect())
+}
+
+/// Reads output behind a cursor.
+pub(crate) async fn read(backend: &VfsBackend, id: &ProcessId, request: ReadOutput) -> Result<OutputPage> {
+    const OPERATION: &str = "read_process";
+    backend.kernel(OPERATION)?;
+    let process = backend.background.find(OPERATION, id)?;
+    let mut timeout = backend.tasks.as_ref().filter(|_| !request.wait.is_zero()).map(|tasks| tasks.sleep(request.wait));
+    poll_fn(|cx| {
+        let mut log = process.log.lock();
+        let page = log.page(&request);
+        let is_over = !page.chunks.is_empty() || page.state.has_ended() || request.wait.is_zero();
+        if is_over || timeout.as_mut().is_none_or(|timeout| timeout.as_mut().poll(cx).is_ready()) {
+            return Poll::Ready(Ok(page));
+        }
+        log.wake_later(cx.waker());
+        Poll::Pending
+    })
+    .await
+}
+
+/// Writes to standard input, or closes it.
+pub(crate) async fn write(backend: &VfsBackend, id: &ProcessId, input: ProcessInput) -> Result<usize> {
+    const OPERATION: &str = "write_process";
+    backend.kernel(OPERATION)?;
+    let process = backend.background.find(OPERATION, id)?;
+    let bytes = match input {
+        ProcessInput::End => {
+            let closed = process.input.lock().take();
+            drop(closed);
+            return Ok(0);
+        }
+        ProcessInput::Bytes(bytes) => bytes,
+    };
+    let writer = process.input.lock().clone();
+    let closed = || {
+        let message = format!(
+            "the standard input of process {id} is closed; spawn it with open input, and write before it ends or closes it"
+        );
+        Error::new(ErrorKind::InvalidRequest, OPERATION, message)
+    };
+    let writer = writer.ok_or_else(closed)?;
+    let bytes = bytes.get(..MAX_WRITE_BYTES).unwrap_or(&bytes);
+    poll_fn(|cx| writer.poll_write(cx, bytes)).await.map_err(|_| closed())
+}
+
+/// Sends a signal to the processes of an execution.
+pub(crate) fn signal(backend: &VfsBackend, id: &ProcessId, signal: ProcessSignal) -> Result<()> {
+    const OPERATION: &str = "signal_process";
+    backend.kernel(OPERATION)?;
+    let process = backend.background.find(OPERATION, id)?;
+    let signal = match signal {
+        ProcessSignal::Hup => Signal::Hup,
+        ProcessSignal::Int => Signal::Int,
+        ProcessSignal::Quit => Signal::Quit,
+        ProcessSignal::Kill => Signal::Kill,
+        ProcessSignal::Usr1 => Signal::Usr1,
+        ProcessSignal::Usr2 => Signal::Usr2,
+        ProcessSignal::Term => Signal::Term,
+        ProcessSignal::Cont => Signal::Cont,
+        ProcessSignal::Stop => Signal::Stop,
+    };
+    process.kernel.lock().signal_execution(process.execution, signal);
+    Ok(())
+}
