@@ -65,6 +65,19 @@ const KEYS: &[LimitKey] = &[
     number!("module", module_bytes, "size of a custom program"),
     number!("nesting", nesting, "nested function calls and processes"),
     number!("shell-state", shell_state_bytes, "variables and functions kept between commands"),
+    number!("background", background_processes, "processes that outlive their command"),
+    number!("background-output", background_output_bytes, "output kept of each of them"),
+    number!("background-memory", background_memory_bytes, "memory of all of them together"),
+    LimitKey {
+        name: "background-time",
+        meaning: "seconds for which each of them may run",
+        set: |limits, text| {
+            limits.background_time = parse_seconds(text)?;
+            Ok(())
+        },
+        show: |limits| limits.background_time.as_secs_f64().to_string(),
+    },
+    number!("background-cpu", background_cpu_percent, "percent of one core that each of them may use"),
 ];
 
 /// Applies `key=value,...` to `limits`.
@@ -87,7 +100,7 @@ pub(crate) fn table() -> String {
     let mut table = String::new();
     for key in KEYS {
         let value = (key.show)(&limits);
-        writeln!(table, "  {:<15} {:<7} {}", key.name, value, key.meaning).expect("writing to a String cannot fail");
+        writeln!(table, "  {:<17} {:<7} {}", key.name, value, key.meaning).expect("writing to a String cannot fail");
     }
     table
 }

@@ -277,3 +277,25 @@ fn processes_end_with_the_executor_that_runs_them() {
         expect_no_process(&sandbox).await;
     });
 }
+
+#[tokio::test]
+async fn a_process_that_computes_uses_its_share_and_no_more() {
+    let sandbox = sandbox_with(|limits| limits.background_cpu_percent = 10);
+    let process = spawn(&sandbox, "while :; do :; done").await;
+    // The burst is 10 seconds of processor time; beside a command it gets at most half of a thread until then.
+    let used = async |command: &str| run(&sandbox, command).await.trim().parse::<u64>().expect("a number of ticks");
+    let ticks = format!("awk '{{ print $14 }}' /proc/{}/stat", process.id());
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    while used(&ticks).await < 1000 {
+        assert!(tokio::time::Instant::now() < deadline, "the burst is not used");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let (before, started) = (used(&ticks).await, tokio::time::Instant::now());
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let (after, elapsed) = (used(&ticks).await, started.elapsed());
+    let share = Duration::from_millis((after - before) * 10).div_duration_f64(elapsed);
+    assert!(share < 0.3, "{share} of a core");
+    process.kill().await.expect("the process is known");
+    let ended = ProcessState::Ended { exit_code: Some(137), stopped_by: None };
+    assert_eq!(process.wait().await.expect("the sandbox responds"), ended);
+}

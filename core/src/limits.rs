@@ -69,6 +69,9 @@ pub struct Limits {
     pub background_memory_bytes: u64,
     /// Wall time of each of them. Default 24 hours, so that nothing forgotten runs for ever.
     pub background_time: Duration,
+    /// Processor time of each of them, in percent of one core, beyond a burst of 10 seconds. Default 50, so that a process that
+    /// computes without end leaves its neighbours room.
+    pub background_cpu_percent: u32,
 }
 
 impl Default for Limits {
@@ -96,6 +99,7 @@ impl Default for Limits {
             background_output_bytes: MIB,
             background_memory_bytes: 512 * MIB,
             background_time: Duration::from_secs(24 * 3600),
+            background_cpu_percent: 50,
         }
     }
 }

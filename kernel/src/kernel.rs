@@ -273,6 +273,13 @@ impl Kernel {
         self.processes.iter().any(|process| process.execution == execution && process.ended.is_none())
     }
 
+    /// Returns whether an execution was stopped, or one of its processes has a fatal signal.
+    pub fn is_stopped(&self, execution: ExecutionId) -> bool {
+        let is_killed = |process: &Process| process.execution == execution && process.fatal().is_some();
+        self.executions.get(&execution).is_none_or(|found| found.stopped_by.is_some())
+            || self.processes.iter().any(is_killed)
+    }
+
     /// Returns whether an execution runs in the background.
     pub fn is_background(&self, execution: ExecutionId) -> bool {
         self.executions.get(&execution).is_some_and(|found| found.is_background)

@@ -197,6 +197,10 @@ fn set_limit(limits: &mut Limits, name: &str, value: Option<f64>) -> PyResult<()
         limits.wall_time = duration(value, "Limits.wall_time")?;
         return Ok(());
     }
+    if name == "background_time" {
+        limits.background_time = duration(value, "Limits.background_time")?;
+        return Ok(());
+    }
     if value.is_nan() || value < 0.0 {
         return Err(invalid(format!("Limits.{name} must not be negative")));
     }
@@ -217,6 +221,10 @@ fn set_limit(limits: &mut Limits, name: &str, value: Option<f64>) -> PyResult<()
         "module_bytes" => limits.module_bytes = wide,
         "nesting" => limits.nesting = narrow,
         "shell_state_bytes" => limits.shell_state_bytes = wide,
+        "background_processes" => limits.background_processes = narrow,
+        "background_output_bytes" => limits.background_output_bytes = wide,
+        "background_memory_bytes" => limits.background_memory_bytes = wide,
+        "background_cpu_percent" => limits.background_cpu_percent = narrow,
         _ => return Err(invalid(format!("unknown limit {name:?}"))),
     }
     Ok(())

@@ -6,6 +6,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod aot;
+mod background_share;
 mod call;
 mod component;
 mod engine;

@@ -11,6 +11,7 @@ use tidebox_core::lock::Mutex;
 use tidebox_kernel::engine::EngineError;
 use tidebox_kernel::{ExecutionId, HostProcess, Kernel, OutputChunk, SharedKernel, StopReason};
 
+use crate::background_share::BackgroundShare;
 use crate::engine::Inner;
 use crate::fair_share::FairShare;
 use crate::fork::ForkedProcess;
@@ -48,6 +49,7 @@ pub(crate) async fn drive(
         deadline: Instant::now().checked_add(wall_time),
         alarm: None,
         share: FairShare::default(),
+        background_share: BackgroundShare::of(&kernel.lock(), execution),
         on_output,
     };
     poll_fn(|cx| running.poll(cx)).await;
@@ -62,6 +64,8 @@ struct ExecutionFuture<'a> {
     deadline: Option<Instant>,
     alarm: Option<Pin<Box<tokio::time::Sleep>>>,
     share: FairShare,
+    /// Set for a background execution.
+    background_share: Option<BackgroundShare>,
     on_output: OnOutput<'a>,
 }
 
@@ -75,9 +79,17 @@ impl ExecutionFuture<'_> {
         if self.share.skips_poll() {
             return self.yield_to_others(cx);
         }
+        if self.background_share.as_mut().is_some_and(|share| share.poll_ready(cx).is_pending()) {
+            // A process that was killed must not wait for its share.
+            return if self.context.kernel.lock().is_stopped(self.execution) { self.run(cx) } else { self.sleep(cx) };
+        }
         let start = Instant::now();
         let polled = self.run(cx);
-        self.share.charge(&self.context.kernel, self.execution, start.elapsed());
+        let used = start.elapsed();
+        self.share.charge(&self.context.kernel, self.execution, used);
+        if let Some(share) = &mut self.background_share {
+            share.charge(used);
+        }
         polled
     }
 

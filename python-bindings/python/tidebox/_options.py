@@ -68,6 +68,16 @@ class Limits:
     """Nested function calls and processes. Default 1,000."""
     shell_state_bytes: int | None = None
     """What a persistent shell keeps between two commands. Default 4 MiB."""
+    background_processes: int | None = None
+    """Processes that outlive the call which started them. Default 16."""
+    background_output_bytes: int | None = None
+    """Output kept of each of them, the newest. Default 1 MiB."""
+    background_memory_bytes: int | None = None
+    """Memory of all of them together. Default 512 MiB."""
+    background_time: float | None = None
+    """Seconds for which each of them may run. Default 24 hours."""
+    background_cpu_percent: int | None = None
+    """Percent of one core that each of them may use, beyond a burst of 10 seconds. Default 50."""
 
     def _given(self) -> dict[str, float]:
         given: dict[str, float] = {}
