@@ -2,7 +2,8 @@
 //!
 //! - `cargo bench --bench load -- soak --minutes 10`: a thousand sandboxes live, and commands of every kind run in them at random;
 //! - `cargo bench --bench load -- idle 10000`: idle sandboxes;
-//! - `cargo bench --bench load -- churn 100000`: sandboxes created, used and dropped.
+//! - `cargo bench --bench load -- churn 100000`: sandboxes created, used and dropped;
+//! - `cargo bench --bench load -- servers 1000`: processes that outlive their call and wait for input.
 //!
 //! Each prints its figures and ends with 1 on a failed command, a wrong output, or a leak of memory, descriptors or threads.
 //! Without arguments all three run on a small scale.
@@ -16,7 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tidebox::{ExecuteRequest, Limits, Sandbox, SandboxBackend, WriteRequest};
+use tidebox::{
+    ExecuteRequest, Limits, OutputCursor, Process, ReadOutput, Sandbox, SandboxBackend, SpawnInput, SpawnRequest,
+    WriteRequest,
+};
 use tokio::task::JoinSet;
 
 /// Number of sandboxes in a soak.
@@ -112,8 +116,12 @@ fn main() {
         }
         ["idle", count] => runtime.block_on(idle(number(count))),
         ["churn", count] => runtime.block_on(churn(number(count))),
-        _ => runtime
-            .block_on(async { [soak(Duration::from_secs(2), 20).await, idle(50).await, churn(50).await].concat() }),
+        ["servers", count] => runtime.block_on(servers(number(count), Duration::from_secs(10))),
+        _ => runtime.block_on(async {
+            let soaked = soak(Duration::from_secs(2), 20).await;
+            let servers = servers(20, Duration::from_secs(1)).await;
+            [soaked, idle(50).await, churn(50).await, servers].concat()
+        }),
     };
     for error in &errors {
         println!("error: {error}");
@@ -290,6 +298,58 @@ async fn idle(count: usize) -> Vec<String> {
         errors.push(format!("the second {count} sandboxes used {:.0} MiB more than the first", second - first));
     }
     errors
+}
+
+/// Processor time of this process.
+fn cpu_time() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit(") ").next()?.split(' ').collect();
+    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 10))
+}
+
+/// Sends a line to a server and waits for the reply.
+async fn ask(server: &Process, after: OutputCursor) -> OutputCursor {
+    server.write_all(b"ask\n").await.expect("the server reads");
+    let page = server.read(ReadOutput::after(after).with_wait(Duration::from_secs(30))).await;
+    let page = page.expect("the sandbox responds");
+    assert_eq!(page.bytes(), b"ask\n", "the server replies");
+    page.next
+}
+
+/// Servers that wait use no processor time, and answer quickly.
+async fn servers(count: usize, time: Duration) -> Vec<String> {
+    warm(8).await;
+    let start = Instant::now();
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let sandbox: Arc<dyn SandboxBackend> = Arc::new(sandbox());
+        let request = SpawnRequest::new("while read -r line; do echo \"$line\"; done").with_input(SpawnInput::Open);
+        let server = Process::spawn(sandbox, request).await.expect("the server starts");
+        let cursor = ask(&server, OutputCursor::START).await;
+        all.push((server, cursor));
+    }
+    let started = start.elapsed() / u32::try_from(count).unwrap_or(u32::MAX);
+    // The thread that ends time slices stays awake for a moment.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let Some(before) = cpu_time() else {
+        println!("servers: skipped, the host has no /proc");
+        return Vec::new();
+    };
+    tokio::time::sleep(time).await;
+    let used = cpu_time().unwrap_or_default().saturating_sub(before);
+    let share = used.div_duration_f64(time) * 100.0;
+    let start = Instant::now();
+    for (server, cursor) in &mut all {
+        *cursor = ask(server, *cursor).await;
+    }
+    let asked = start.elapsed() / u32::try_from(count).unwrap_or(u32::MAX);
+    let resident = Footprint::now().map_or(0.0, Footprint::mib);
+    println!(
+        "servers: {count} started and asked in {started:.1?} each; idle they used {share:.2} % of one core in {time:?}; \
+         asked again in {asked:.1?} each; {resident:.0} MiB"
+    );
+    if share >= 1.0 { vec![format!("{count} idle servers used {share:.2} % of one core")] } else { Vec::new() }
 }
 
 async fn churn(count: usize) -> Vec<String> {
