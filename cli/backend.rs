@@ -1,6 +1,7 @@
 //! `tidebox backend`: one sandbox for a program in any language, one JSON object per line. `docs/stdio-backend.md` specifies the
 //! protocol.
 
+mod process;
 mod python;
 mod request;
 mod response;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox::{
-    ExecuteRequest, ExecuteResponse, Limits, Sandbox, SandboxBackend, SandboxBuilder, SandboxPath, ShellMode,
-    StopReason,
+    Background, ExecuteRequest, ExecuteResponse, Limits, Sandbox, SandboxBackend, SandboxBuilder, SandboxPath,
+    ShellMode, StopReason,
 };
 
 fn builder() -> SandboxBuilder {
@@ -299,4 +299,26 @@ async fn a_session_survives_restore_and_is_separate_in_a_fork() {
     let stored = snapshot.to_bytes();
     let other = builder().snapshot_bytes(&stored).and_then(|builder| builder.build()).expect("created");
     check_output(&other, "pwd; g", "/tmp/d\nf 1\n").await;
+}
+
+#[tokio::test]
+async fn jobs_of_a_command_that_keeps_its_processes_are_jobs_of_the_next() {
+    let sandbox = sandbox();
+    let keep = async |command: &str| {
+        let request = ExecuteRequest::new(command).with_background(Background::Keep);
+        ask(&sandbox, request).await.output_text().into_owned()
+    };
+    assert_eq!(keep("sleep 100 & sleep 200 & echo started").await, "started\n");
+    let jobs = "[1]-  Running                 sleep 100 &\n[2]+  Running                 sleep 200 &\n";
+    assert_eq!(keep("jobs").await, jobs);
+    assert_eq!(keep("kill %1; wait %1; jobs").await, "[2]+  Running                 sleep 200 &\n");
+    assert_eq!(keep("kill -0 $! && echo alive").await, "alive\n");
+    assert_eq!(keep("kill %2; wait; jobs; echo none").await, "none\n");
+}
+
+#[tokio::test]
+async fn jobs_that_ended_with_their_command_are_forgotten() {
+    let sandbox = sandbox();
+    check_output(&sandbox, "sleep 100 & echo started", "started\n").await;
+    check_output(&sandbox, "jobs; echo none", "none\n").await;
 }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use crate::OutputOverflow;
+use crate::{Background, OutputOverflow};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+use super::process::{ReadProcess, SignalProcess, Spawn, WriteProcess};
 
 /// Bytes, encoded as base64 in JSON.
 #[derive(Debug, Default, PartialEq)]
@@ -28,6 +30,11 @@ pub(super) enum Request {
     Execute(Execute),
     Python(Python),
     PythonEnd(Interpreter),
+    Spawn(Spawn),
+    Processes(NoParams),
+    ReadProcess(ReadProcess),
+    WriteProcess(WriteProcess),
+    SignalProcess(SignalProcess),
     Ls(PathParams),
     Read(Read),
     Write(Write),
@@ -61,6 +68,9 @@ pub(super) struct Execute {
     /// `head`, `tail` or `stop`.
     #[serde(default, deserialize_with = "output_overflow")]
     pub(super) output_overflow: OutputOverflow,
+    /// `end` or `keep`.
+    #[serde(default, deserialize_with = "background")]
+    pub(super) background: Background,
 }
 
 impl Execute {
@@ -72,6 +82,12 @@ impl Execute {
 fn output_overflow<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OutputOverflow, D::Error> {
     let name = Option::<String>::deserialize(deserializer)?;
     name.map_or(Ok(OutputOverflow::default()), |name| name.parse()).map_err(D::Error::custom)
+}
+
+fn background<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Background, D::Error> {
+    let Some(name) = Option::<String>::deserialize(deserializer)? else { return Ok(Background::default()) };
+    let found = Background::ALL.into_iter().find(|value| value.as_str() == name);
+    found.ok_or_else(|| D::Error::custom(format!("'{name}' is not 'end' or 'keep'")))
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]

@@ -4,14 +4,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{
     Dialect, EditRequest, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult, GlobRequest, GlobResponse,
-    GrepRequest, GrepResponse, LineWindow, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, ShellMode,
-    ToolContent, Truncation, Upload, WriteRequest,
+    GrepRequest, GrepResponse, LineWindow, ProcessId, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend,
+    ShellMode, ToolContent, Truncation, Upload, WriteRequest,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
 use super::ServerState;
+use super::process;
 use super::python::PythonResult;
 use super::request::{Execute, Mode, Request, Write};
 
@@ -32,6 +33,11 @@ pub(super) async fn handle(state: &ServerState, request: Request) -> Result<Valu
         }
         Request::Python(request) => python(&state.python.run(&state.sandbox, request).await?),
         Request::PythonEnd(request) => json!({ "ended": state.python.end(&request.session).await }),
+        Request::Spawn(request) => process::spawn(sandbox, request).await?,
+        Request::Processes(_) => process::list(sandbox).await?,
+        Request::ReadProcess(request) => process::read(sandbox, request).await?,
+        Request::WriteProcess(request) => process::write(sandbox, request).await?,
+        Request::SignalProcess(request) => process::signal(sandbox, request).await?,
         Request::Ls(at) => match resolve(&at.path) {
             Ok(path) => {
                 file_result_to_json(sandbox.ls(&path).await?, |listed| json!({ "entries": files(&listed.entries) }))
@@ -136,6 +142,7 @@ fn execute_request(sandbox: &Sandbox, execute: Execute) -> FileResult<ExecuteReq
         Mode::Persistent => ShellMode::Persistent,
     });
     request.output_overflow = execute.output_overflow;
+    request.background = execute.background;
     Ok(request)
 }
 
@@ -150,6 +157,7 @@ fn execute_result(response: &ExecuteResponse) -> Value {
     object.insert("duration_ms".to_owned(), json!(response.duration.as_micros() as f64 / 1e3));
     object.insert("cpu_time_ms".to_owned(), json!(response.cpu_time.map(|time| time.as_micros() as f64 / 1e3)));
     object.insert("peak_memory_bytes".to_owned(), json!(response.peak_memory_bytes));
+    object.insert("process".to_owned(), json!(response.process.as_ref().map(ProcessId::as_str)));
     Value::Object(object)
 }
 

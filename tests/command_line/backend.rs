@@ -194,3 +194,32 @@ fn named_python_sessions_keep_their_variables() {
     assert_eq!((result(4, "error")["name"].clone(), result(4, "begun")), (json!("NameError"), json!(true)));
     assert_eq!((result(5, "ended"), result(6, "ended")), (json!(true), json!(false)));
 }
+
+#[test]
+fn processes_outlive_their_request() {
+    let mut child = command(&["backend"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("stdin is a pipe");
+    let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+    let mut call = |method: &str, params: Value| {
+        writeln!(stdin, "{}", json!({ "method": method, "params": params })).expect("it reads");
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("it responds");
+        serde_json::from_str::<Value>(&line).expect("JSON")["result"].clone()
+    };
+    let spawned =
+        call("spawn", json!({ "command": "while read -r x; do echo got $x; done", "input": true, "tag": "t" }));
+    let id = spawned["id"].as_str().expect("the process has an id").to_owned();
+    assert_eq!(call("processes", json!({}))["processes"][0]["tag"], "t");
+    call("write_process", json!({ "id": id, "input_base64": "b25lCg==" }));
+    let page = call("read_process", json!({ "id": id, "wait_ms": 20000 }));
+    assert_eq!(
+        (&page["output"], &page["next"], &page["state"]["running"]),
+        (&json!("got one\n"), &json!(8), &json!(true))
+    );
+    call("signal_process", json!({ "id": id, "signal": "KILL" }));
+    let page = call("read_process", json!({ "id": id, "after": 8, "wait_ms": 20000 }));
+    assert_eq!((&page["output"], &page["state"]["exit_code"]), (&json!(""), &json!(137)));
+    let kept = call("execute", json!({ "command": "sleep 100 & echo x", "background": "keep" }));
+    assert_eq!(kept["output"], "x\n");
+    assert!(kept["process"].is_string(), "{kept}");
+}

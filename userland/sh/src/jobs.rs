@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Duration;
 
 use tidebox_rt::{self as rt, Errno, ExitStatus};
 
@@ -10,6 +11,23 @@ use crate::state::{EvalResult, Shell};
 
 /// Maximum number of exit statuses kept after their jobs were removed.
 const MAX_REMEMBERED_STATUSES: usize = 4096;
+
+/// Pause between two checks of a process that is not a child.
+const ADOPTED_WAIT: Duration = Duration::from_millis(20);
+
+/// A job that runs on when the shell of a session ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct StoredJob {
+    pub(crate) number: u32,
+    pub(crate) pids: Vec<u32>,
+    pub(crate) text: Bytes,
+    pub(crate) grouped: bool,
+}
+
+/// Returns whether a process runs.
+fn is_alive(pid: u32) -> bool {
+    i32::try_from(pid).is_ok_and(|pid| pid > 0 && rt::kill(pid, 0).is_ok())
+}
 
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -20,6 +38,8 @@ pub(crate) struct Job {
     pub(crate) text: Bytes,
     /// It has its own process group, because it was started under `set -m`.
     pub(crate) grouped: bool,
+    /// An earlier shell of the session started it. It is not a child of this shell, which therefore cannot learn its exit status.
+    adopted: bool,
     /// The number of the last job that still ran when this one was started, which `%-` means then.
     before: Option<u32>,
 }
@@ -78,9 +98,42 @@ impl Jobs {
         let number = self.list.iter().map(|job| job.number).max().unwrap_or(0) + 1;
         let processes = pids.iter().map(|&pid| Process { pid, status: None }).collect();
         let before = self.list.iter().rev().find(|job| job.status().is_none()).map(|job| job.number);
-        self.list.push(Job { number, processes, text, grouped, before });
+        self.list.push(Job { number, processes, text, grouped, adopted: false, before });
         self.last_pid = pids.last().copied();
         number
+    }
+
+    /// Adds a job of an earlier shell of the session, if one of its processes still runs.
+    pub(crate) fn adopt(&mut self, stored: StoredJob) {
+        let processes: Vec<Process> = stored.pids.iter().map(|&pid| Process { pid, status: None }).collect();
+        if !processes.iter().any(|process| is_alive(process.pid)) {
+            return;
+        }
+        self.last_pid = stored.pids.last().copied();
+        let before = self.list.last().map(|job| job.number);
+        let StoredJob { number, text, grouped, .. } = stored;
+        self.list.push(Job { number, processes, text, grouped, adopted: true, before });
+    }
+
+    /// Returns the jobs that run.
+    pub(crate) fn stored(&self) -> Vec<StoredJob> {
+        let running = self.list.iter().filter(|job| job.status().is_none() && !self.inherited);
+        running
+            .map(|job| StoredJob {
+                number: job.number,
+                pids: job.processes.iter().map(|process| process.pid).collect(),
+                text: job.text.clone(),
+                grouped: job.grouped,
+            })
+            .collect()
+    }
+
+    /// Records the ends of processes of adopted jobs.
+    fn reap_adopted(&mut self) {
+        let adopted = self.list.iter_mut().filter(|job| job.adopted).flat_map(|job| &mut job.processes);
+        for process in adopted.filter(|process| process.status.is_none() && !is_alive(process.pid)) {
+            process.status = Some(ExitStatus::Exited(0));
+        }
     }
 
     pub(crate) fn note(&mut self, pid: u32, status: ExitStatus) {
@@ -189,7 +242,8 @@ impl Shell {
         if self.jobs.inherited {
             return;
         }
-        let processes = self.jobs.list.iter().flat_map(|job| &job.processes);
+        self.jobs.reap_adopted();
+        let processes = self.jobs.list.iter().filter(|job| !job.adopted).flat_map(|job| &job.processes);
         let running: Vec<u32> =
             processes.filter(|process| process.status.is_none()).map(|process| process.pid).collect();
         for pid in running {
@@ -291,10 +345,15 @@ impl Shell {
                 return Ok(job.status());
             };
             let pid = process.pid;
-            match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
-                Ok(Some(waited)) => self.record_end(waited.pid, waited.status),
-                Ok(None) | Err(Errno::INTR) => {}
-                Err(_) => self.record_end(pid, ExitStatus::Exited(127)),
+            if job.adopted {
+                std::thread::sleep(ADOPTED_WAIT);
+                self.jobs.reap_adopted();
+            } else {
+                match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
+                    Ok(Some(waited)) => self.record_end(waited.pid, waited.status),
+                    Ok(None) | Err(Errno::INTR) => {}
+                    Err(_) => self.record_end(pid, ExitStatus::Exited(127)),
+                }
             }
             // A trapped signal ends the waiting, also one that came together with the child's end.
             if self.catches_signals()

@@ -1,8 +1,8 @@
 //! Shell sessions: the state that the first shell of an execution restores, and stores for the next one.
 //!
 //! Only the difference from a new shell of the same sandbox is stored. A session without changes is therefore empty and
-//! follows changes of the sandbox's environment. Options, traps, `$?`, positional parameters, descriptors, jobs, the umask
-//! and computed variables (`SECONDS`, `RANDOM`, `SHLVL`) are reset.
+//! follows changes of the sandbox's environment. Options, traps, `$?`, positional parameters, descriptors, the umask and
+//! computed variables (`SECONDS`, `RANDOM`, `SHLVL`) are reset.
 
 pub(crate) mod state;
 #[cfg(test)]
@@ -96,6 +96,9 @@ impl Shell {
             self.set_alias(&name, value);
         }
         self.dirs.stack = state.dir_stack.into();
+        for job in state.jobs {
+            self.jobs.adopt(job);
+        }
     }
 
     /// Changes to the directory of the session. If it no longer exists, reports that and stays in the current one.
@@ -203,6 +206,7 @@ impl Shell {
             functions,
             aliases,
             dir_stack: self.dirs.stack.iter().cloned().collect(),
+            jobs: self.jobs.stored(),
         }
     }
 

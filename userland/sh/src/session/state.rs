@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::ir::Bytes;
+use crate::jobs::StoredJob;
 use crate::vars::{Assoc, Value, Var};
 
 /// The header of a state: a magic and a version.
-const START: &[u8] = b"tbsh\x01";
+const START: &[u8] = b"tbsh\x02";
 
 /// The difference from a new shell.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +23,7 @@ pub(crate) struct State {
     pub(super) functions: Vec<StoredFunction>,
     pub(super) aliases: Vec<(Bytes, Bytes)>,
     pub(super) dir_stack: Vec<Bytes>,
+    pub(super) jobs: Vec<StoredJob>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,6 +62,11 @@ impl State {
             out.bytes(value);
         });
         out.list(&self.dir_stack, |out, dir| out.bytes(dir));
+        out.list(&self.jobs, |out, job| {
+            out.number(u64::from(job.number) << 1 | u64::from(job.grouped));
+            out.list(&job.pids, |out, pid| out.number(u64::from(*pid)));
+            out.bytes(&job.text);
+        });
         out.0
     }
 
@@ -81,6 +88,12 @@ impl State {
             })?,
             aliases: from.list(|from| Some((from.bytes()?, from.bytes()?)))?,
             dir_stack: from.list(Reader::bytes)?,
+            jobs: from.list(|from| {
+                let head = from.number()?;
+                let pids = from.list(|from| u32::try_from(from.number()?).ok())?;
+                let number = u32::try_from(head >> 1).ok()?;
+                Some(StoredJob { number, pids, text: from.bytes()?, grouped: head & 1 != 0 })
+            })?,
             dir: dir.into_iter().next(),
         };
         from.0.is_empty().then_some(state)

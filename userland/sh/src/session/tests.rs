@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::state::{State, StoredFunction};
 use crate::function::Function;
 use crate::ir::Bytes;
+use crate::jobs::StoredJob;
 use crate::vars::{Assoc, Value, Var};
 
 /// Numbers that look random and are the same at every run.
@@ -69,6 +70,12 @@ impl Dice {
             }),
             aliases: self.many(|d| (d.bytes(), d.bytes())),
             dir_stack: self.many(Self::bytes),
+            jobs: self.many(|d| StoredJob {
+                number: d.roll() as u32 >> 1,
+                pids: d.many(|d| d.roll() as u32),
+                text: d.bytes(),
+                grouped: d.below(2) == 0,
+            }),
         }
     }
 }
