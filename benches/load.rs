@@ -317,7 +317,7 @@ async fn ask(server: &Process, after: OutputCursor) -> OutputCursor {
     page.next
 }
 
-/// Servers that wait use no processor time, and answer quickly.
+/// Servers that wait use no processor time, and reply quickly.
 async fn servers(count: usize, time: Duration) -> Vec<String> {
     warm(8).await;
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Processes that outlive a call: what ends them, what they may use, and that nothing of them stays behind.
+//! Processes that outlive a call: what ends them, what they may use, and that nothing remains of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tidebox::{
     ReadOutput, Sandbox, SandboxBackend, SpawnInput, SpawnRequest, StopReason,
 };
 
-/// How long a test waits for something that must happen.
+/// Maximum time for which a test waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn sandbox_with(limits: impl FnOnce(&mut Limits)) -> Arc<Sandbox> {
@@ -94,7 +94,7 @@ async fn a_dropped_command_that_keeps_processes_stops_everything() {
 }
 
 #[tokio::test]
-async fn a_command_that_keeps_processes_is_stopped_at_its_timeout_with_them() {
+async fn a_timeout_stops_a_command_and_the_processes_it_would_keep() {
     let sandbox = sandbox();
     let request = ExecuteRequest::new("sleep 1000 & echo begun; sleep 1000")
         .with_timeout(Duration::from_millis(200))
@@ -181,7 +181,7 @@ async fn a_flood_of_output_keeps_the_newest_and_counts_the_rest() {
 }
 
 #[tokio::test]
-async fn input_waits_while_nobody_reads_and_fails_after_the_end() {
+async fn input_waits_for_a_reader_and_fails_after_the_end() {
     let sandbox = sandbox();
     let backend: Arc<dyn SandboxBackend> = Arc::<Sandbox>::clone(&sandbox);
     let request = SpawnRequest::new("until [ -e go ]; do sleep 0.01; done; wc -c").with_input(SpawnInput::Open);
@@ -282,7 +282,7 @@ fn processes_end_with_the_executor_that_runs_them() {
 async fn a_process_that_computes_uses_its_share_and_no_more() {
     let sandbox = sandbox_with(|limits| limits.background_cpu_percent = 10);
     let process = spawn(&sandbox, "while :; do :; done").await;
-    // The burst is 10 seconds of processor time; beside a command it gets at most half of a thread until then.
+    // The burst is 10 seconds of processor time; next to a command it gets at most half of a thread until then.
     let used = async |command: &str| run(&sandbox, command).await.trim().parse::<u64>().expect("a number of ticks");
     let ticks = format!("awk '{{ print $14 }}' /proc/{}/stat", process.id());
     let deadline = tokio::time::Instant::now() + Duration::from_secs(60);

@@ -302,7 +302,7 @@ async fn a_session_survives_restore_and_is_separate_in_a_fork() {
 }
 
 #[tokio::test]
-async fn jobs_of_a_command_that_keeps_its_processes_are_jobs_of_the_next() {
+async fn jobs_that_a_command_keeps_are_jobs_of_the_next() {
     let sandbox = sandbox();
     let keep = async |command: &str| {
         let request = ExecuteRequest::new(command).with_background(Background::Keep);

@@ -49,7 +49,7 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
     /// Runs one command line to its end.
     ///
     /// A command that fails or reaches a limit is a response: see [`ExecuteResponse`]. No process started by the command outlives
-    /// it, unless the request asks for it ([`ExecuteRequest::background`]).
+    /// it, unless the request keeps it ([`ExecuteRequest::background`]).
     fn execute(&self, request: ExecuteRequest) -> BoxFuture<'_, Result<ExecuteResponse>>;
 
     /// Runs one command line and passes its output to `sink` as it arrives.
@@ -61,7 +61,7 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
         sink: OutputSink<'a>,
     ) -> BoxFuture<'a, Result<ExecuteResponse>>;
 
-    /// Starts a process that outlives this call. It ends by itself, by a signal, at its timeout, or with the sandbox.
+    /// Starts a process that outlives this call. It ends on its own, by a signal, at its timeout, or with the sandbox.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unsupported`] if the backend has no such processes, [`crate::ErrorKind::InvalidRequest`] for a
@@ -71,7 +71,7 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
     /// Lists the spawned processes in the order of their start, ended ones until they are forgotten.
     fn processes(&self) -> BoxFuture<'_, Result<Vec<ProcessInfo>>>;
 
-    /// Reads output of a process behind a cursor: what is there, or what arrives within the requested time.
+    /// Reads output of a process after a cursor: existing output, or output that arrives within the requested time.
     fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>>;
 
     /// Writes to the standard input of a process that was spawned with [`crate::SpawnInput::Open`]. Waits while the pipe is

@@ -37,7 +37,7 @@ pub struct ExecuteRequest {
     /// Action when the output exceeds the backend's limit. Default [`OutputOverflow::KeepHead`]. Backends without an output
     /// limit ignore it.
     pub output_overflow: OutputOverflow,
-    /// What happens to processes that still run when the command has ended. Default [`Background::End`].
+    /// Treatment of processes that still run when the command has ended. Default [`Background::End`].
     pub background: Background,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Debug for ExecuteRequest {
     }
 }
 
-/// What happens to processes that still run when the command that started them has ended, such as a server started by
+/// Treatment of processes that still run when the command that started them has ended, such as a server started by
 /// `server &`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Background {
@@ -151,7 +151,7 @@ impl ExecuteRequest {
         self
     }
 
-    /// Sets what happens to processes that still run when the command has ended.
+    /// Sets the treatment of processes that still run when the command has ended.
     #[must_use]
     pub fn with_background(mut self, background: Background) -> Self {
         self.background = background;
@@ -273,7 +273,7 @@ pub struct ExecuteResponse {
     pub peak_memory_bytes: u64,
     /// Processor time of all its processes together. `None` if the backend does not measure it, and in a deterministic sandbox.
     pub cpu_time: Option<Duration>,
-    /// The process that runs on after the command, with [`Background::Keep`]. Its output so far is in this response.
+    /// The process that runs on after the command, with [`Background::Keep`]. Its output until then is in this response.
     pub process: Option<ProcessId>,
 }
 

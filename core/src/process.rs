@@ -182,7 +182,7 @@ impl OutputCursor {
     /// The start of the output.
     pub const START: Self = Self(0);
 
-    /// Creates the cursor behind this number of bytes of both streams, in the order of arrival.
+    /// Creates the cursor after this number of bytes of both streams, in the order of arrival.
     pub fn new(bytes: u64) -> Self {
         Self(bytes)
     }
@@ -196,9 +196,9 @@ impl OutputCursor {
 /// A request for output of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOutput {
-    /// Where to start. Default: the oldest output that is kept.
+    /// Position at which to start. Default: the oldest output that is kept.
     pub after: OutputCursor,
-    /// How long to wait if there is no output behind the cursor and the process runs. Default: not at all.
+    /// Maximum time to wait for output after the cursor while the process runs. Default: zero.
     pub wait: Duration,
     /// Maximum number of bytes. Default 1 MiB.
     pub max_bytes: usize,
@@ -211,7 +211,7 @@ impl Default for ReadOutput {
 }
 
 impl ReadOutput {
-    /// Requests the output behind a cursor.
+    /// Requests the output after a cursor.
     pub fn after(cursor: OutputCursor) -> Self {
         Self { after: cursor, ..Self::default() }
     }
@@ -236,11 +236,11 @@ impl ReadOutput {
 pub struct OutputPage {
     /// The output in the order of arrival.
     pub chunks: Vec<OutputChunk>,
-    /// The cursor behind it.
+    /// The cursor after it.
     pub next: OutputCursor,
     /// Bytes between the requested cursor and the first chunk that are no longer kept.
     pub dropped: u64,
-    /// State of the process. If it has ended and the page is empty, there is no more output.
+    /// State of the process. If it has ended and the page is empty, all output was read.
     pub state: ProcessState,
 }
 
@@ -383,7 +383,7 @@ pub fn unknown_process(operation: &'static str, id: &ProcessId) -> Error {
     Error::new(ErrorKind::InvalidRequest, operation, message)
 }
 
-/// How long [`Process`] waits in one call for output or the end.
+/// Time for which [`Process`] waits in one call for output or the end.
 const LONG_POLL: Duration = Duration::from_secs(20);
 
 /// A handle of a process. It is only a name: dropping it does not stop the process.
@@ -436,7 +436,7 @@ impl Process {
         }
     }
 
-    /// Waits until the output contains `text`, and returns the cursor behind what was read. `None` if the process ends before.
+    /// Waits until the output contains `text`, and returns the cursor after what was read. `None` if the process ends before.
     ///
     /// # Errors
     /// Those of [`SandboxBackend::read_process`].

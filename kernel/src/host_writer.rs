@@ -14,7 +14,7 @@ use crate::kernel::{Kernel, SharedKernel};
 ///
 /// It must not be dropped while the kernel is locked.
 pub struct HostWriter {
-    /// Weak, because a writer that somebody keeps must not keep the sandbox.
+    /// Weak, because a writer must not keep the sandbox alive.
     kernel: Weak<Mutex<Kernel>>,
     pipe: u32,
 }

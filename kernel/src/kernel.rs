@@ -263,7 +263,7 @@ impl Kernel {
         }
     }
 
-    /// Returns whether an execution is over: its root process has ended, and for one in the background also all others.
+    /// Returns whether an execution has ended: its root process has ended, and for one in the background also all others.
     pub fn has_finished(&self, execution: ExecutionId) -> bool {
         let Some(found) = self.executions.get(&execution) else { return true };
         found.root_status.is_some() && (!found.is_background || !self.has_live_process(execution))

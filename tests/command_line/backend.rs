@@ -222,4 +222,6 @@ fn processes_outlive_their_request() {
     let kept = call("execute", json!({ "command": "sleep 100 & echo x", "background": "keep" }));
     assert_eq!(kept["output"], "x\n");
     assert!(kept["process"].is_string(), "{kept}");
+    drop(stdin);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }

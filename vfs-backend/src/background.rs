@@ -1,6 +1,6 @@
 //! Processes that outlive the call that started them.
 //!
-//! Each is one execution of the kernel, driven by a task of its own ([`Tasks`]). The backend keeps a list of them; the task and the
+//! Each is one execution of the kernel, driven by a separate task ([`Tasks`]). The backend keeps a list of them; the task and the
 //! list share the [`BackgroundProcess`] with its output.
 
 mod keep;
@@ -53,7 +53,7 @@ struct CallerQueue {
     output: OutputBuffer,
     /// The root process has ended, and all its output is in the queue.
     root_ended: bool,
-    /// The report, if the execution is over.
+    /// The report, if the execution has ended.
     report: Option<ExecutionReport>,
     waker: Option<Waker>,
 }
@@ -146,7 +146,7 @@ impl BackgroundProcesses {
         self.list.lock().clone()
     }
 
-    fn live(&self) -> Vec<Arc<BackgroundProcess>> {
+    fn running(&self) -> Vec<Arc<BackgroundProcess>> {
         self.all().into_iter().filter(|process| !process.has_ended()).collect()
     }
 
@@ -175,19 +175,19 @@ impl BackgroundProcesses {
 
     /// Kills all.
     pub(crate) fn stop(&self) {
-        self.live().iter().for_each(|process| process.stop());
+        self.running().iter().for_each(|process| process.stop());
     }
 
     /// Asks all to end; kills those that do not.
     pub(crate) async fn terminate(&self, tasks: Option<&Arc<dyn Tasks>>) {
-        let live = self.live();
-        let Some(tasks) = tasks.filter(|_| !live.is_empty()) else { return };
-        for process in &live {
+        let running = self.running();
+        let Some(tasks) = tasks.filter(|_| !running.is_empty()) else { return };
+        for process in &running {
             process.kernel.lock().signal_execution(process.execution, Signal::Term);
         }
         let mut timeout = tasks.sleep(TERMINATION_TIME);
         poll_fn(|cx| {
-            let left = live.iter().filter(|process| process.poll_ended(cx).is_pending()).count();
+            let left = running.iter().filter(|process| process.poll_ended(cx).is_pending()).count();
             if left == 0 { Poll::Ready(()) } else { timeout.as_mut().poll(cx) }
         })
         .await;
@@ -206,13 +206,13 @@ pub(crate) fn spawn(backend: &VfsBackend, request: SpawnRequest) -> Result<Proce
     const OPERATION: &str = "spawn";
     let kernel = backend.kernel(OPERATION)?;
     let tasks = tasks(backend, &kernel, OPERATION)?;
-    let live = backend.background.live();
-    let tagged = live.iter().find(|process| request.tag.is_some() && process.tag == request.tag);
+    let running = backend.background.running();
+    let tagged = running.iter().find(|process| request.tag.is_some() && process.tag == request.tag);
     if let Some(process) = tagged {
         return Ok(process.id.clone());
     }
     let limits = kernel.lock().limits().clone();
-    if live.len() >= limits.background_processes as usize {
+    if running.len() >= limits.background_processes as usize {
         return Err(too_many(OPERATION, limits.background_processes));
     }
     let SpawnRequest { command, arguments, cwd, env, input, timeout, tag, .. } = request;
@@ -259,7 +259,7 @@ fn too_many(operation: &'static str, limit: u32) -> Error {
     Error::new(ErrorKind::QuotaExceeded, operation, message)
 }
 
-/// What a caller recognises a process by.
+/// Names of a process that a caller chooses.
 struct Labels {
     tag: Option<String>,
     command: String,
@@ -362,7 +362,7 @@ pub(crate) fn processes(backend: &VfsBackend) -> Result<Vec<ProcessInfo>> {
     Ok(backend.background.all().iter().map(|process| process.info()).collect())
 }
 
-/// Reads output behind a cursor.
+/// Reads output after a cursor.
 pub(crate) async fn read(backend: &VfsBackend, id: &ProcessId, request: ReadOutput) -> Result<OutputPage> {
     const OPERATION: &str = "read_process";
     backend.kernel(OPERATION)?;

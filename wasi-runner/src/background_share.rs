@@ -9,7 +9,7 @@ use tokio::time::Sleep;
 
 use crate::ticker;
 
-/// Processor time that may be used at once, such as for the start of a server.
+/// Processor time that may be used without a pause, such as for the start of a server.
 const BURST: Duration = Duration::from_secs(10);
 
 /// Processor time that must be available after the burst is used up, so that a process does not wait for each time slice.

@@ -28,7 +28,7 @@ pub(crate) struct Ticker {
 struct State {
     /// Polls in progress.
     running: AtomicU64,
-    /// Polls so far, so that the thread notices those between two epochs.
+    /// Number of polls, so that the thread notices those between two epochs.
     polls: AtomicU64,
     asleep: AtomicBool,
 }

@@ -25,11 +25,11 @@ pub(super) const CASES: &[Case] = cases![
     "signal_process: KILL ends a process that ignores TERM and its children" [Execute, Processes, ExitCodes] kill;
     "processes: an unknown id is an invalid request" [Execute, Processes] unknown;
     "processes: a process is listed with its command and state" [Execute, Processes] listed;
-    "execute: background processes run on if the request keeps them" [Execute, Processes] kept;
+    "execute: background processes run on if the request keeps them" [Execute, Processes] keep_background;
     "execute: a command that keeps background processes and leaves none is like any other" [Execute, Processes] none_left;
 ];
 
-/// How long a case waits for a process.
+/// Maximum time for which a case waits for a process.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 async fn spawn(context: &CaseContext<'_>, command: &str) -> Result<ProcessId> {
@@ -153,7 +153,7 @@ async fn term(context: &CaseContext<'_>) -> CaseResult {
     wait_for(context, &id, "ready").await?;
     context.backend.signal_process(&id, ProcessSignal::Term).await?;
     let (output, state) = finish(context, &id).await?;
-    // A shell may say that the signal ended its child too.
+    // A shell may report that the signal ended its child too.
     check("output that ends with that of the trap", output.ends_with("bye\n"), &output)?;
     check_eq("the state", &state, &ended(3))
 }
@@ -201,7 +201,7 @@ async fn listed(context: &CaseContext<'_>) -> CaseResult {
     finish(context, &id).await.map(drop)
 }
 
-async fn kept(context: &CaseContext<'_>) -> CaseResult {
+async fn keep_background(context: &CaseContext<'_>) -> CaseResult {
     let command = "(until [ -e go ]; do sleep 0.01; done; cat go) & echo started";
     let request = context.request(command).with_background(Background::Keep);
     let response = context.backend.execute(request).await?;

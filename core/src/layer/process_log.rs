@@ -67,8 +67,8 @@ impl ProcessLog {
         self.covered = next;
     }
 
-    /// Returns the output behind a cursor. The end shows only behind the last byte. `None` if the recording has no further output
-    /// and no end, and `idle_reads` were answered already.
+    /// Returns the output after a cursor. The end shows only after the last byte. `None` if the recording has no further output
+    /// and no end, and `idle_reads` reads found nothing before.
     pub(super) fn read(&self, request: &ReadOutput, idle_reads: usize) -> Option<OutputPage> {
         let after = request.after.bytes();
         let (mut at, mut left) = (0u64, request.max_bytes);

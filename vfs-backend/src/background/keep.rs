@@ -126,7 +126,7 @@ fn detach(process: &BackgroundProcess) -> Detached {
 /// Names the process in the response, unless the sandbox has too many.
 fn keep(backend: &VfsBackend, process: &Arc<BackgroundProcess>, collector: &mut OutputCollector<'_>) {
     let limit = process.kernel.lock().limits().background_processes;
-    if backend.background.live().len() > limit as usize {
+    if backend.background.running().len() > limit as usize {
         process.stop();
         let message = format!(
             "the processes that the command left were stopped: the sandbox has {limit} background processes, the maximum"

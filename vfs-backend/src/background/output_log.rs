@@ -11,7 +11,7 @@ pub(super) struct OutputLog {
     kept: OutputBuffer,
     /// Number of bytes that are kept.
     limit: u64,
-    /// Number of bytes so far, dropped ones included.
+    /// Number of bytes until now, dropped ones included.
     written: u64,
     state: ProcessState,
     waiting: Vec<Waker>,
@@ -55,7 +55,7 @@ impl OutputLog {
         self.waiting.drain(..).for_each(Waker::wake);
     }
 
-    /// Returns the output behind the cursor. The end shows only behind the last byte.
+    /// Returns the output after the cursor. The end shows only after the last byte.
     pub(super) fn page(&mut self, request: &ReadOutput) -> OutputPage {
         self.kept.keep_tail(self.limit);
         let start = self.written.saturating_sub(self.kept.len() as u64);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_comes_late_gets_the_newest_and_the_number_of_dropped_bytes() {
+    fn a_late_reader_gets_the_newest_output_and_a_count() {
         let mut log = log(4, &[b"abc", b"defg"]);
         let page = log.page(&ReadOutput::default());
         assert_eq!((page.bytes(), page.dropped, page.next.bytes()), (b"defg".to_vec(), 3, 7));

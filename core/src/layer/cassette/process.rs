@@ -174,7 +174,7 @@ impl RecordedProcess {
 pub(in crate::layer) struct RecordedPage {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     events: Vec<Event>,
-    /// Position of the first byte, and the one behind the last. A redaction may change the number of bytes in between.
+    /// Position of the first byte, and the one after the last. A redaction may change the number of bytes in between.
     pub(in crate::layer) start: u64,
     pub(in crate::layer) next: u64,
     #[serde(default, skip_serializing_if = "is_zero")]

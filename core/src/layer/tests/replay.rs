@@ -330,7 +330,7 @@ fn the_output_of_a_process_is_replayed_from_any_position() {
 }
 
 #[test]
-fn a_process_whose_end_was_not_recorded_does_not_make_a_reader_wait_for_ever() {
+fn a_reader_does_not_wait_for_an_end_that_was_not_recorded() {
     let cassette = recorded_pages(vec![page(&["ready"], 5, ProcessState::Running)]);
     let replay = Replayer::new(cassette, Matching::InOrder, Redaction::new()).unwrap().backend().unwrap();
     let process = Process::new(Arc::clone(&replay), ProcessId::new("7"));
