@@ -15,7 +15,6 @@ const TOOLS: &[(&str, ToolMain)] = &[
     ("uptime", procps::uptime),
     ("users", tidebox_coreutils::users),
     ("w", procps::w),
-    ("watch", procps::watch),
     ("who", tidebox_coreutils::who),
 ];
 
