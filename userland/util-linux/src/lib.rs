@@ -36,7 +36,6 @@ pub use rev::main as rev;
 pub use script::main as script;
 pub use setsid::main as setsid;
 pub use taskset::taskset;
-pub use uuidgen::mcookie;
 pub use uuidgen::uuidgen;
 pub use whereis::main as whereis;
 

@@ -22,7 +22,6 @@ const TOOLS: &[(&str, ToolMain)] = &[
     ("getopt", util_linux::getopt),
     ("ionice", util_linux::ionice),
     ("locale", tidebox_glibc::locale),
-    ("mcookie", util_linux::mcookie),
     ("mountpoint", util_linux::mountpoint),
     ("reset", tidebox_ncurses::reset),
     ("script", util_linux::script),
