@@ -18,7 +18,6 @@ pub use free::main as free;
 pub use pgrep::pgrep;
 pub use pgrep::pidof;
 pub use pgrep::pkill;
-pub use pgrep::{SIGNALS, signal};
 pub use process::Process;
 pub use ps::main as ps;
 pub use top::main as top;
