@@ -125,11 +125,8 @@ fn code_of(end: End, exit_status: bool) -> i32 {
 }
 
 fn load(options: &Options) -> Result<Program, i32> {
-    let text = if options.from_file {
-        read_program(bytes_path(options.program.as_bytes()))?
-    } else {
-        options.program.clone()
-    };
+    let text =
+        if options.from_file { read_program(bytes_path(options.program.as_bytes()))? } else { options.program.clone() };
     let mut globals = vec![("ENV".to_owned(), environment())];
     let arguments = Val::record([
         ("positional", Val::array(options.positional.clone())),

@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Read, Write};
 use lzma_rust2::{Action, LzmaReader, LzmaWriter, Status, XzOptions, XzStream, XzWriter};
 use tidebox_rt::Errno;
 
-use super::options::available_kib;
 use super::Format;
+use super::options::available_kib;
 use crate::stream::{CHUNK, Sink, Source};
 
 /// Error of a file.
@@ -112,7 +112,8 @@ fn unpack_xz(source: &mut Source, sink: &mut Sink) -> Result<(), CodecError> {
 
 fn unpack_lzma(source: &mut Source, sink: &mut Sink) -> Result<(), CodecError> {
     let mut room = vec![0; CHUNK];
-    let mut reader = LzmaReader::new_mem_limit(&mut *source, available_kib(), None).map_err(|error| why(error.kind()))?;
+    let mut reader =
+        LzmaReader::new_mem_limit(&mut *source, available_kib(), None).map_err(|error| why(error.kind()))?;
     loop {
         match reader.read(&mut room) {
             Ok(0) => return Ok(()),

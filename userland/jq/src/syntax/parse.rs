@@ -6,9 +6,9 @@ mod definition;
 mod operator;
 mod program;
 
+use super::Term;
 use super::lex::{Token, tokens};
 use super::names::Scope;
-use super::Term;
 
 /// Maximum nesting of parentheses, operators and similar; each level uses stack.
 const MAX_NESTING: usize = 300;

@@ -43,7 +43,7 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         (Some(b'p'), _) => {
             shell.report_builtin_error("-p: history expansion is not supported");
             Ok(1)
-        },
+        }
         (_, Some(range)) => Ok(remove(shell, range)),
         (Some(letter), None) => Ok(file(shell, letter, words.first())),
         (None, None) => {

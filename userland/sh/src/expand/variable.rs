@@ -227,9 +227,7 @@ impl Shell {
             }
             b"POSIXLY_CORRECT" => self.options.posix = true,
             b"IGNOREEOF" => self.options.ignoreeof = true,
-            b"HISTSIZE" | b"HISTFILESIZE" | b"HISTTIMEFORMAT" => {
-                self.history_variable_changed(name, Some(value))
-            }
+            b"HISTSIZE" | b"HISTFILESIZE" | b"HISTTIMEFORMAT" => self.history_variable_changed(name, Some(value)),
             b"GLOBIGNORE" if !value.is_empty() => self.options.dotglob = true,
             _ => {}
         }
