@@ -6,7 +6,7 @@ use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::Errno;
 
-use crate::common::check::{self, CheckOptions};
+use crate::common::check::{self, CheckOptions, Lines};
 use crate::common::digest::Algorithm;
 use crate::md5sum::{self, Form};
 
@@ -138,7 +138,10 @@ fn run(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
     let standard = [b"-".to_vec()];
     for file in if named { files.as_slice() } else { &standard } {
         code |= match (args.checks, algorithm, old) {
-            (true, ..) => check::check("cksum", algorithm, file, args.check_options, &mut out),
+            (true, ..) => {
+                let lines = algorithm.map_or(Lines::Named, Lines::Of);
+                check::check("cksum", lines, file, args.check_options, &mut out)
+            }
             (_, Some(algorithm), _) => md5sum::print("cksum", algorithm, file, args.form, &mut out),
             (_, None, old) => {
                 let form = if args.form.zero { b'\0' } else { b'\n' };

@@ -28,9 +28,7 @@ Copies a file block by block.
   bs=N ibs=N obs=N bytes of a block (512); c w b k M G and kB MB GB may follow N
   count=N          copy N blocks of input
   skip=N seek=N    skip N blocks of input, of output (also iseek=N oseek=N); N with suffix B counts bytes
-  cbs=N            bytes of a record
-  conv=WORD,...    lcase ucase swab sync notrunc excl nocreat noerror fsync fdatasync block unblock ascii ebcdic ibm
-                   sparse
+  conv=WORD,...    lcase ucase swab sync notrunc excl nocreat noerror fsync fdatasync sparse
   iflag=WORD,...   fullblock count_bytes skip_bytes directory nofollow nonblock; direct and others have no effect
   oflag=WORD,...   append seek_bytes nofollow nonblock; direct and others have no effect
   status=WORD      none, noxfer or progress (which only prints the final report)
@@ -61,8 +59,7 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<Operands, ToolResult> {
 
 /// Copies, prints the final report and returns the exit code. An error is the message of a copy that could not start.
 fn run(operands: &Operands) -> Result<i32, String> {
-    let length = usize::try_from(operands.record).unwrap_or(usize::MAX);
-    let converter = Converter::new(|word| operands.has(word), length)?;
+    let converter = Converter::new(|word| operands.has(word))?;
     let input = open_input(operands)?;
     let output = open_output(operands)?;
     let start = tidebox_rt::monotonic_ns();
@@ -85,11 +82,6 @@ fn run(operands: &Operands) -> Result<i32, String> {
 fn report(operands: &Operands, transfer: &Transfer<'_>, start: u64) -> tidebox_rt::Result<()> {
     let (read, written) = (transfer.read, transfer.written);
     let mut text = format!("{}+{} records in\n{}+{} records out\n", read.whole, read.part, written.whole, written.part);
-    match transfer.truncated() {
-        0 => {}
-        1 => text.push_str("1 truncated record\n"),
-        count => text.push_str(&format!("{count} truncated records\n")),
-    }
     if operands.status != "noxfer" {
         let seconds = tidebox_rt::monotonic_ns().saturating_sub(start).max(1) as f64 / 1e9;
         text.push_str(&format!("{}\n", transferred(transfer.total, seconds)));

@@ -5,7 +5,7 @@ use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_gnu::tool::usage;
 
-use crate::common::check::{self, CheckOptions};
+use crate::common::check::{self, CheckOptions, Lines};
 use crate::common::digest::Algorithm;
 
 tidebox_gnu::options! {
@@ -35,14 +35,16 @@ const NOTES: &str = "
 ";
 
 /// Output format of a sum.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
-    pub(crate) tag: bool,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Form {
+    /// Print the algorithm before the name, and the sum after it.
+    pub tag: bool,
     /// Print `*` before the name.
-    pub(crate) binary: bool,
-    pub(crate) zero: bool,
+    pub binary: bool,
+    /// End the line with NUL.
+    pub zero: bool,
     /// Append the number of bits to the algorithm name.
-    pub(crate) bits: Option<usize>,
+    pub bits: Option<usize>,
 }
 
 /// Runs the tool of that name.
@@ -57,7 +59,7 @@ pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     );
     let without: &[Flag] = if tool == "b2sum" { &[] } else { &[Flag::Length] };
     let line = Syntax { notes: NOTES, without, ..Syntax::core(tool, &usage_text, 24) };
-    let mut form = Form { tag: false, binary: false, zero: false, bits: None };
+    let mut form = Form::default();
     let mut mode = None;
     let mut check_options = CheckOptions::default();
     let mut checks = false;
@@ -96,7 +98,7 @@ pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     let standard = [b"-".to_vec()];
     for file in if files.is_empty() { &standard } else { files.as_slice() } {
         code |= match checks {
-            true => check::check(tool, Some(algorithm), file, check_options, &mut out),
+            true => check::check(tool, Lines::Of(algorithm), file, check_options, &mut out),
             false => print(tool, algorithm, file, form, &mut out),
         };
         if out.failure().is_some() {
@@ -161,7 +163,7 @@ pub(crate) fn sum_of(tool: &str, algorithm: Algorithm, file: &[u8], out: &mut Ou
 }
 
 /// Prints the sum of a file.
-pub(crate) fn print(tool: &str, algorithm: Algorithm, file: &[u8], form: Form, out: &mut Output) -> i32 {
+pub fn print(tool: &str, algorithm: Algorithm, file: &[u8], form: Form, out: &mut Output) -> i32 {
     let Some(sum) = sum_of(tool, algorithm, file, out) else {
         return 1;
     };

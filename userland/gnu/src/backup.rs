@@ -42,6 +42,11 @@ impl Backup {
         Self { wanted: false, called, word: None, suffix: None, naming: None, tail: Vec::new() }
     }
 
+    /// Backups with this naming scheme and suffix.
+    pub fn with(naming: Naming, suffix: &[u8]) -> Self {
+        Self { wanted: true, naming: Some(naming), tail: suffix.to_vec(), ..Self::default() }
+    }
+
     /// `-b` or `--backup=WORD`.
     pub fn set_control(&mut self, word: Option<Vec<u8>>) {
         self.wanted = true;

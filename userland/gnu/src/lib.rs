@@ -19,6 +19,7 @@ pub mod mode;
 pub mod options;
 pub mod posix_time;
 pub mod regex;
+pub mod signal;
 pub mod stream;
 pub mod strftime;
 pub mod tool;

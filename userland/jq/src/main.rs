@@ -14,7 +14,7 @@ mod value;
 
 use std::cell::RefCell;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use input::Inputs;
 use options::{Options, Other};
@@ -66,12 +66,8 @@ fn instead(other: Other) -> i32 {
     }
 }
 
-/// Module search path without `-L`.
-const LIBRARIES: [&str; 3] = ["~/.jq", "$ORIGIN/../lib/jq", "$ORIGIN/../lib"];
-
 fn filter(options: Options) -> i32 {
-    let libraries = options.libraries.clone().unwrap_or_else(|| LIBRARIES.map(str::to_owned).to_vec());
-    let program = match load(&options, &libraries) {
+    let program = match load(&options) {
         Ok(program) => program,
         Err(code) => return code,
     };
@@ -128,17 +124,9 @@ fn code_of(end: End, exit_status: bool) -> i32 {
     }
 }
 
-fn load(options: &Options, libraries: &[String]) -> Result<Program, i32> {
-    let mut origin = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let text = if options.from_file {
-        let path = bytes_path(options.program.as_bytes());
-        if let Some(folder) = path.parent() {
-            origin = origin.join(folder);
-        }
-        read_program(path)?
-    } else {
-        options.program.clone()
-    };
+fn load(options: &Options) -> Result<Program, i32> {
+    let text =
+        if options.from_file { read_program(bytes_path(options.program.as_bytes()))? } else { options.program.clone() };
     let mut globals = vec![("ENV".to_owned(), environment())];
     let arguments = Val::record([
         ("positional", Val::array(options.positional.clone())),
@@ -146,7 +134,7 @@ fn load(options: &Options, libraries: &[String]) -> Result<Program, i32> {
     ]);
     globals.push(("ARGS".to_owned(), arguments));
     globals.extend(options.named.iter().map(|(name, value)| (name.to_string(), value.clone())));
-    program::compile(Source { text, origin, libraries, globals }).map_err(|messages| {
+    program::compile(Source { text, globals }).map_err(|messages| {
         for message in &messages {
             tidebox_gnu::eprint_line!("{message}");
         }

@@ -17,7 +17,6 @@ pub(crate) struct Options {
     pub(crate) null_input: bool,
     pub(crate) form: Form,
     pub(crate) exit_status: bool,
-    pub(crate) libraries: Option<Vec<String>>,
     pub(crate) named: Map,
     pub(crate) positional: Vec<Val>,
 }
@@ -69,7 +68,6 @@ Command options:
       --stream-errors       as --stream, with errors as values;
       --seq                 read and write JSON text sequences;
   -f, --from-file file      read the filter from a file;
-  -L directory              search modules in the directory;
   -e, --exit-status         end with a code that tells of the last output;
       --arg name value      set $name to the string value;
       --argjson name value  set $name to the JSON value;
@@ -121,7 +119,6 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
         null_input: false,
         form,
         exit_status: false,
-        libraries: None,
         named: Map::new(),
         positional: Vec::new(),
     };
@@ -163,8 +160,8 @@ impl Parsing {
     }
 
     fn short(&mut self, argument: &str, rest: &mut impl Iterator<Item = Vec<u8>>) -> Result<(), Other> {
-        if let Some(folder) = argument.strip_prefix("-L") {
-            return self.library(folder, rest);
+        if argument.starts_with("-L") {
+            return Err(Other::Fail("jq: modules (-L) are not supported".to_owned()));
         }
         for letter in argument.chars().skip(1) {
             let long = match letter {
@@ -186,18 +183,6 @@ impl Parsing {
             };
             self.long(&format!("--{long}"), rest)?;
         }
-        Ok(())
-    }
-
-    fn library(&mut self, folder: &str, rest: &mut impl Iterator<Item = Vec<u8>>) -> Result<(), Other> {
-        let folder = match folder {
-            "" => rest
-                .next()
-                .map(|folder| text(&folder))
-                .ok_or_else(|| misuse("-L takes a parameter: (e.g. -L /search/path or -L/search/path)"))?,
-            folder => folder.to_owned(),
-        };
-        self.options.libraries.get_or_insert_default().push(folder);
         Ok(())
     }
 
@@ -235,7 +220,7 @@ impl Parsing {
             "help" => return Err(Other::Print(help())),
             "version" => return Err(Other::Print(format!("{VERSION}\n"))),
             "build-configuration" => return Err(Other::Print("jaq\n".to_owned())),
-            "library-path" => self.library("", rest)?,
+            "library-path" => return Err(Other::Fail("jq: modules (--library-path) are not supported".to_owned())),
             name if name.starts_with("debug-") || name == "run-tests" => {
                 return Err(Other::Fail(format!("jq: {option} is not supported")));
             }

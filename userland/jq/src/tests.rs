@@ -62,12 +62,11 @@ fn objects_are_equal_in_any_order_and_print_in_their_own() {
 fn every_definition_of_ours_is_one() {
     for (name, arity, text) in crate::builtins::DEFINITIONS {
         let mut scope = crate::syntax::Scope::trusting();
-        let mut parser = crate::syntax::Parser::new(text, "", "", &mut scope);
-        let mut parsed = crate::syntax::Parsed::default();
-        parser.module(&mut parsed);
+        let mut parser = crate::syntax::Parser::new(text, &mut scope);
+        let definitions = parser.builtin_definitions();
         assert!(parser.errors.is_empty(), "{name}/{arity}: {:?}", parser.errors);
-        let [def] = parsed.definitions.as_slice() else {
-            panic!("{name}/{arity} defines {} filters", parsed.definitions.len());
+        let [def] = definitions.as_slice() else {
+            panic!("{name}/{arity} defines {} filters", definitions.len());
         };
         assert_eq!((def.name, def.args.len()), (*name, *arity));
         for (called, arity, _) in &parser.calls {

@@ -6,18 +6,12 @@ use tidebox_rt::{Errno, FileKind};
 
 /// Short options of `less` with a value.
 const LETTERS_WITH_VALUE: &[u8] = b"bhjkoOpPtTxyzD#";
-/// Short options of `less` without a value.
-const LETTERS: &[u8] = b"?aABcCdeEfFgGiIJKLmMnNqQrRsSuUVwWX~";
 /// Long options of `less` with a value.
-const NAMES_WITH_VALUE: &str = "buffers color header jump-target line-num-width log-file LOG-FILE max-back-scroll \
-                                max-forw-scroll pattern prompt rscroll shift tabs tag tag-file wheel-lines window";
-/// Long options of `less` without a value.
-const NAMES: &str = "auto-buffers chop-long-lines clear-screen dumb file-size follow-name force help hilite-search \
-                     HILITE-SEARCH IGNORE-CASE ignore-case incsearch LINE-NUMBERS line-numbers long-prompt LONG-PROMPT \
-                     mouse no-histdups no-init no-keypad no-lessopen quiet QUIET quit-at-eof QUIT-AT-EOF \
-                     quit-if-one-screen quit-on-intr raw-control-chars RAW-CONTROL-CHARS save-marks \
-                     search-skip-screen silent SILENT squeeze-blank-lines status-column status-line tilde \
-                     underline-special UNDERLINE-SPECIAL use-backslash use-color version wordwrap";
+#[rustfmt::skip]
+const NAMES_WITH_VALUE: &[&str] = &[
+    "buffers", "color", "header", "jump-target", "line-num-width", "log-file", "LOG-FILE", "max-back-scroll",
+    "max-forw-scroll", "pattern", "prompt", "rscroll", "shift", "tabs", "tag", "tag-file", "wheel-lines", "window",
+];
 
 /// Parsed command line of `less`.
 #[derive(Default)]
@@ -27,11 +21,7 @@ struct Less {
     version: bool,
 }
 
-fn no_option(text: &str) -> String {
-    format!("There is no {text} option (\"less --help\" for help)")
-}
-
-/// Parses the command line of `less`, which is not getopt: `+` starts a command, and letters may be long names.
+/// Parses the command line of `less`, which is not getopt: `+` starts a command. Options of the screen have no effect.
 fn parse_less(arguments: Vec<Vec<u8>>) -> Less {
     let mut less = Less::default();
     let mut rest = arguments.into_iter();
@@ -45,22 +35,11 @@ fn parse_less(arguments: Vec<Vec<u8>>) -> Less {
             break;
         }
         if let Some(name) = argument.strip_prefix(b"--") {
-            let name = String::from_utf8_lossy(name).into_owned();
-            let (word, value) = name.split_once('=').map_or((name.as_str(), None), |(word, value)| (word, Some(value)));
-            let known = NAMES.split(' ').map(|name| (name, false));
-            let known: Vec<_> = known.chain(NAMES_WITH_VALUE.split(' ').map(|name| (name, true))).collect();
-            let exact = known.iter().find(|(known, _)| *known == word);
-            let option = exact.or_else(|| known.iter().find(|(known, _)| known.starts_with(word)));
-            let Some((known, takes)) = option.filter(|_| !word.is_empty()) else {
-                tidebox_gnu::eprint_line!("{}", no_option(word));
-                continue;
-            };
-            if *takes && value.is_none() && rest.next().is_none() {
-                tidebox_gnu::eprint_line!("Value is required after --{known}");
-            }
-            match *known {
-                "help" => less.help = true,
-                "version" => less.version = true,
+            match name {
+                b"help" => less.help = true,
+                b"version" => less.version = true,
+                // Takes its value from the next argument. Like all others, it has no effect.
+                name if NAMES_WITH_VALUE.iter().any(|known| known.as_bytes() == name) => drop(rest.next()),
                 _ => {}
             }
         } else if argument.starts_with(b"-") && argument.len() > 1 {
@@ -80,15 +59,13 @@ impl Less {
             match letter {
                 b'V' => self.version = true,
                 b'?' => self.help = true,
-                b'0'..=b'9' | b'-' | b'+' | b'$' => {}
                 letter if LETTERS_WITH_VALUE.contains(letter) => {
-                    if after.is_empty() && rest.next().is_none() {
-                        tidebox_gnu::eprint_line!("Value is required after -{}", char::from(*letter));
+                    if after.is_empty() {
+                        rest.next();
                     }
                     return;
                 }
-                letter if LETTERS.contains(letter) => {}
-                letter => tidebox_gnu::eprint_line!("{}", no_option(&format!("-{}", char::from(*letter)))),
+                _ => {}
             }
         }
     }

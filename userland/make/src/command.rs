@@ -59,25 +59,7 @@ pub(crate) fn arguments_without_shell(command: &[u8]) -> Option<Vec<Vec<u8>>> {
 
 /// The system's description of a signal.
 pub(crate) fn signal_name(signal: u8) -> String {
-    let name = match signal {
-        1 => "Hangup",
-        2 => "Interrupt",
-        3 => "Quit",
-        4 => "Illegal instruction",
-        5 => "Trace/breakpoint trap",
-        6 => "Aborted",
-        7 => "Bus error",
-        8 => "Floating point exception",
-        9 => "Killed",
-        10 => "User defined signal 1",
-        11 => "Segmentation fault",
-        12 => "User defined signal 2",
-        13 => "Broken pipe",
-        14 => "Alarm clock",
-        15 => "Terminated",
-        signal => return format!("Unknown signal {signal}"),
-    };
-    name.to_owned()
+    tidebox_gnu::signal::description(signal).map_or_else(|| format!("Unknown signal {signal}"), str::to_owned)
 }
 
 #[cfg(test)]

@@ -1,15 +1,11 @@
-//! Pipe tools of the package `moreutils`: `chronic`, `ifne`, `sponge` and `ts`.
+//! Pipe tools of the package `moreutils`: `sponge` and `ts`.
 
-mod chronic;
-mod ifne;
 mod sponge;
 mod ts;
 
 use tidebox_gnu::stream::Input;
 use tidebox_rt::{Errno, Fd, Open};
 
-pub use chronic::main as chronic;
-pub use ifne::main as ifne;
 pub use sponge::main as sponge;
 pub use ts::main as ts;
 
@@ -55,10 +51,6 @@ impl BufferedInput {
                 Ok(())
             }
         }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty() && self.file.is_none()
     }
 
     /// Writes everything to a descriptor.

@@ -13,19 +13,16 @@ mod tests;
 mod top;
 mod uptime;
 mod w;
-mod watch;
 
 pub use free::main as free;
 pub use pgrep::pgrep;
 pub use pgrep::pidof;
 pub use pgrep::pkill;
-pub use pgrep::{SIGNALS, signal};
 pub use process::Process;
 pub use ps::main as ps;
 pub use top::main as top;
 pub use uptime::main as uptime;
 pub use w::w;
-pub use watch::main as watch;
 
 /// Prints a text and returns the exit code.
 fn print(tool: &str, text: &str, code: i32) -> i32 {

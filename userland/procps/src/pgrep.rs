@@ -59,21 +59,12 @@ tidebox_gnu::options! {
     }
 }
 
-/// Signals by the numbers of Linux, from 1.
-pub const SIGNALS: &[&str] = &[
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
-    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
-    "PWR", "SYS",
-];
-
 /// The number of a signal by its name or its digits.
-pub fn signal(text: &str) -> Option<u32> {
+pub(crate) fn signal(text: &str) -> Option<u32> {
     if let Ok(number) = text.parse::<u32>() {
         return (number < 65).then_some(number);
     }
-    let name = text.to_ascii_uppercase();
-    let name = name.strip_prefix("SIG").unwrap_or(&name);
-    SIGNALS.iter().position(|known| *known == name).and_then(|at| u32::try_from(at + 1).ok())
+    tidebox_gnu::signal::number(text)
 }
 
 #[derive(Default)]

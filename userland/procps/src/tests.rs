@@ -1,7 +1,7 @@
 #[test]
 fn signals_have_names_and_numbers() {
     for (text, wanted) in [("TERM", Some(15)), ("sigkill", Some(9)), ("9", Some(9)), ("nope", None), ("99", None)] {
-        assert_eq!(crate::signal(text), wanted, "{text}");
+        assert_eq!(crate::pgrep::signal(text), wanted, "{text}");
     }
 }
 

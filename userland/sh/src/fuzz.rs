@@ -75,7 +75,6 @@ pub fn expand(text: &[u8]) {
         let _ = shell.expand_text(&word);
     }
     let _ = shell.evaluate_text(text);
-    let _ = shell.expand_history(text, None, 0);
 }
 
 /// Matches a text against a pattern and a regular expression, and writes a text with its escapes.

@@ -9,7 +9,6 @@ use tidebox_gnu::user::Names;
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::archive::{Archive, Identity};
-use crate::exclude::{self, Exclude};
 use crate::header::{Format, Member};
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
@@ -42,8 +41,6 @@ pub(crate) struct Dump<'a> {
     how: How,
     /// Paths to remove at the end, because directories must be empty by then.
     folders: Vec<Vec<u8>>,
-    /// Exclude patterns of version control in the parent directories.
-    ignored: Vec<Exclude>,
     /// Current content of the archive: for `u`, names and times.
     pub(crate) present: HashMap<Vec<u8>, (i64, u32)>,
 }
@@ -86,7 +83,6 @@ impl<'a> Dump<'a> {
                 options.words.iter().filter(|word| !matches!(word, Word::Folder(_))).count() <= 1 && !options.follow,
             ),
             folders: Vec::new(),
-            ignored: Vec::new(),
             present: HashMap::new(),
         }
     }
@@ -168,12 +164,6 @@ impl<'a> Dump<'a> {
 
     fn is_excluded(&self, name: &[u8]) -> bool {
         self.options.excludes.matches(name, self.at)
-    }
-
-    /// Returns whether an exclude list in the file's directory, or in a parent, matches a name.
-    fn is_ignored(&self, name: &[u8]) -> bool {
-        let base = name.rsplit(|byte| *byte == b'/').next().unwrap_or(name);
-        self.ignored.iter().any(|pattern| pattern.matches(base))
     }
 
     /// Reports an error of a file.
@@ -313,17 +303,12 @@ impl<'a> Dump<'a> {
             entries.sort_by(|a, b| a.name.cmp(&b.name));
         }
         let slash: &[u8] = if name.ends_with(b"/") { b"" } else { b"/" };
-        let before = self.ignored.len();
-        if self.options.ignore_files {
-            self.ignored.extend(exclude::ignore_patterns(path));
-        }
         for entry in entries {
             let inner = [name, slash, &entry.name].concat();
-            if !self.is_excluded(&inner) && !self.is_ignored(&inner) {
+            if !self.is_excluded(&inner) {
                 self.file(folder, &inner, depth + 1)?;
             }
         }
-        self.ignored.truncate(before);
         if self.options.remove_files && name != b"." {
             self.folders.push(path.to_vec());
         }

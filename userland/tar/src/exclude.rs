@@ -107,24 +107,3 @@ impl Excludes {
         })
     }
 }
-
-/// Files that list what version control ignores. Only simple patterns are supported, as in GNU tar.
-const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".bzrignore", b".hgignore"];
-
-/// Returns the patterns of the ignore files in a directory. They are matched without the directory.
-pub(crate) fn ignore_patterns(folder: &[u8]) -> Vec<Exclude> {
-    let mut patterns = Vec::new();
-    for name in IGNORE_FILES {
-        let text = tidebox_gnu::stream::read_all(&[folder, b"/", name].concat()).unwrap_or_default();
-        let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        patterns.extend(lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(|line| Exclude {
-            pattern: line.strip_prefix(b"\\").filter(|rest| rest.starts_with(b"#")).unwrap_or(line).to_vec(),
-            from: 0,
-            wildcards: true,
-            anchored: false,
-            ignore_case: false,
-            slash_is_plain: true,
-        }));
-    }
-    patterns
-}

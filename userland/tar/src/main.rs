@@ -5,7 +5,6 @@
 
 mod archive;
 mod change;
-mod checkpoint;
 mod child;
 mod compare;
 mod create;

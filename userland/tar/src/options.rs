@@ -12,7 +12,6 @@ use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::getopt::Item;
 use tidebox_gnu::options::ParsedOption;
 
-use crate::checkpoint::Checkpoints;
 use crate::exclude::Excludes;
 use crate::header::{BLOCK, Format};
 use crate::transform::Transform;
@@ -112,12 +111,8 @@ pub(crate) struct Options {
     /// A shell command that gets the content of each file, and whether its failures are ignored.
     pub(crate) command: Option<Vec<u8>>,
     pub(crate) ignore_command: bool,
-    /// Messages after a number of records.
-    pub(crate) checkpoints: Option<Checkpoints>,
     /// Label of the archive; when reading, the pattern that it must match.
     pub(crate) label: Option<Vec<u8>>,
-    /// Exclude lists of version control are read in each directory.
-    pub(crate) ignore_files: bool,
     /// Start time of the run, on a monotonic clock.
     pub(crate) began: u64,
     /// Options of pax records.
@@ -172,9 +167,7 @@ impl Options {
             warnings: true,
             command: None,
             ignore_command: false,
-            checkpoints: None,
             label: None,
-            ignore_files: false,
             began: tidebox_rt::monotonic_ns(),
             pax: PaxOptions::default(),
             dates: Vec::new(),

@@ -2,7 +2,6 @@
 
 use tidebox_rt::{Errno, Fd};
 
-use crate::checkpoint::Checkpoints;
 use crate::header::{self, BLOCK, Block, Member, Parsed};
 use crate::label;
 use crate::message::warn;
@@ -52,7 +51,6 @@ pub(crate) struct Reader {
     global: Records,
     /// Bytes read.
     pub(crate) total: u64,
-    pub(crate) checkpoints: Option<Checkpoints>,
     /// A program decompresses the archive and reports errors of an empty one itself.
     pub(crate) is_piped: bool,
 }
@@ -70,7 +68,6 @@ impl Reader {
             pad: 0,
             global: Records::default(),
             total: 0,
-            checkpoints: None,
             is_piped: false,
         }
     }
@@ -99,9 +96,6 @@ impl Reader {
             };
             self.buffer.truncate(used + got);
             self.total += got as u64;
-            if let Some(checkpoints) = &mut self.checkpoints {
-                checkpoints.update(self.total / RECORD as u64, false);
-            }
             self.ended = got == 0;
         }
         Ok(true)

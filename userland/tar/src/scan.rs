@@ -79,7 +79,6 @@ pub(crate) fn open(options: &Options) -> Result<(Archive, Reader), Fatal> {
     let archive = Archive::open(options)?;
     let mut reader = Reader::new(archive.fd);
     reader.is_piped = archive.is_piped();
-    reader.checkpoints.clone_from(&options.checkpoints);
     if !archive.is_piped()
         && let Some(program) = reader.peek().ok().and_then(by_magic)
     {

@@ -2,7 +2,6 @@
 
 use tidebox_rt::{Errno, Fd};
 
-use crate::checkpoint::Checkpoints;
 use crate::header::{self, BLOCK, Format, Member};
 use crate::options::Options;
 use crate::pax;
@@ -19,7 +18,6 @@ pub(crate) struct Writer {
     /// Bytes written by this run.
     pub(crate) total: u64,
     pub(crate) format: Format,
-    checkpoints: Option<Checkpoints>,
     /// Name of pax headers.
     records_name: String,
 }
@@ -37,7 +35,6 @@ impl Writer {
             offset,
             total: 0,
             format: options.format,
-            checkpoints: options.checkpoints.clone(),
             records_name: options.pax.name.clone(),
         }
     }
@@ -45,9 +42,6 @@ impl Writer {
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
         self.offset += bytes.len() as u64;
         self.total += bytes.len() as u64;
-        if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.update(self.total / self.record as u64, true);
-        }
         self.held.extend_from_slice(bytes);
         if self.held.len() >= self.record * 8 {
             return self.flush();

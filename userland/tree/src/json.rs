@@ -1,30 +1,13 @@
 //! JSON output.
 
+use tidebox_gnu::escape::json as string;
+
 use crate::entry::Entry;
 use crate::list::{List, Position, Totals};
 use crate::options::{Lines, Sizes};
 use crate::walk::Walk;
 
 pub(crate) struct Json;
-
-fn string(text: &[u8]) -> Vec<u8> {
-    let mut out = vec![b'"'];
-    for byte in text {
-        match byte {
-            8 => out.extend_from_slice(b"\\b"),
-            9 => out.extend_from_slice(b"\\t"),
-            10 => out.extend_from_slice(b"\\n"),
-            12 => out.extend_from_slice(b"\\f"),
-            13 => out.extend_from_slice(b"\\r"),
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            0..=31 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            byte => out.push(*byte),
-        }
-    }
-    out.push(b'"');
-    out
-}
 
 fn is_tight(walk: &Walk) -> bool {
     walk.options.lines == Lines::None

@@ -180,22 +180,11 @@ const SYNTAX: Syntax<'_, Flag> =
 
 const VERSION: &str = "tree v2.1.0 (Tidebox)\n";
 
-/// Printed after an invalid option.
-const USAGE: &str = "usage: tree [-acdfghilnpqrstuvxCDFJNQUX] [-L level] [-o filename] [-P pattern]
-	[-I pattern] [--gitignore] [--gitfile[=]file] [--matchdirs] [--ignore-case]
-	[--sort[=]<name>] [--dirsfirst] [--filesfirst] [--filelimit[=]#] [--si]
-	[--du] [--prune] [--charset[=]X] [--timefmt[=]format] [--fromfile]
-	[--noreport] [--version] [--help] [--] [directory ...]";
-
 /// Parses the command line. The error is the early exit.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, ToolResult> {
     let lines = if tidebox_gnu::message::unicode_locale() { Lines::Unicode } else { Lines::Ascii };
     let mut options = Options { lines, ..Options::default() };
-    let operands = SYNTAX.parse(arguments, |flag, value| options.set(flag, value));
-    options.operands = operands.map_err(|result| match result {
-        ToolResult::Usage(message, code) => ToolResult::Failure(message_of_tree(&message), code),
-        other => other,
-    })?;
+    options.operands = SYNTAX.parse(arguments, |flag, value| options.set(flag, value))?;
     if options.operands.is_empty() {
         options.operands.push(b".".to_vec());
     }
@@ -206,23 +195,6 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, ToolResult> {
     }
     options.shows.size |= options.du;
     Ok(options)
-}
-
-/// Converts a message of getopt to the format of `tree`.
-fn message_of_tree(message: &str) -> String {
-    let option = |text: &str| text.split('\'').next().unwrap_or_default().to_owned();
-    let after = |prefix: &str| message.strip_prefix(prefix).map(option);
-    if let Some(letter) = after("invalid option -- '") {
-        format!("Invalid argument -`{letter}'.\n{USAGE}")
-    } else if let Some(name) = after("unrecognized option '") {
-        format!("Invalid argument `{name}'.\n{USAGE}")
-    } else if let Some(letter) = after("option requires an argument -- '") {
-        format!("Missing argument to -{letter} option.")
-    } else if message.ends_with("requires an argument") {
-        format!("Missing argument to {}", after("option '").unwrap_or_default())
-    } else {
-        message.to_owned()
-    }
 }
 
 impl Options {

@@ -4,7 +4,6 @@
 //! layout of util-linux.
 
 mod cal;
-mod col;
 mod column;
 mod flock;
 mod getopt;
@@ -25,7 +24,6 @@ use tidebox_gnu::command::Command;
 use tidebox_rt::Errno;
 
 pub use cal::cal;
-pub use col::main as col;
 pub use column::main as column;
 pub use flock::main as flock;
 pub use getopt::main as getopt;
@@ -38,7 +36,6 @@ pub use rev::main as rev;
 pub use script::main as script;
 pub use setsid::main as setsid;
 pub use taskset::taskset;
-pub use uuidgen::mcookie;
 pub use uuidgen::uuidgen;
 pub use whereis::main as whereis;
 

@@ -1,25 +1,8 @@
-//! `uuidgen` and `mcookie`: random numbers.
+//! `uuidgen`: random UUIDs.
 
 use tidebox_gnu::message::print_error;
 use tidebox_gnu::options::Syntax;
 use tidebox_gnu::tool::print;
-
-tidebox_gnu::options! {
-    /// Options of `mcookie`.
-    enum CookieFlag {
-        Verbose = "-v, --verbose", "explain what is being done";
-        Help = "-h, --help", "display this help";
-    }
-}
-
-const COOKIE_SYNTAX: Syntax<'_, CookieFlag> = Syntax {
-    indent: 1,
-    ..Syntax::new(
-        "mcookie",
-        "\nUsage:\n mcookie [options]\n\nGenerate a 128-bit random hexadecimal number.\n\nOptions:\n",
-        17,
-    )
-};
 
 tidebox_gnu::options! {
     /// Options of `uuidgen`.
@@ -36,47 +19,21 @@ const SYNTAX: Syntax<'_, Flag> = Syntax {
     ..Syntax::new("uuidgen", "\nUsage:\n uuidgen [options]\n\nCreate a new UUID value.\n\nOptions:\n", 16)
 };
 
-fn bytes(tool: &str) -> Result<[u8; 16], i32> {
-    let mut bytes = [0; 16];
-    match tidebox_rt::random(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(errno) => {
-            print_error(tool, &format!("cannot read random data: {}", errno.text()));
-            Err(1)
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Runs `mcookie`.
-pub fn mcookie(arguments: Vec<Vec<u8>>) -> i32 {
-    if let Err(code) = COOKIE_SYNTAX.parse::<i32>(arguments, |_, _| Ok(())) {
-        return code;
-    }
-    match bytes("mcookie") {
-        Ok(bytes) => print("mcookie", format!("{}\n", hex(&bytes)).as_bytes()),
-        Err(code) => code,
-    }
-}
-
 /// Runs `uuidgen`.
 pub fn uuidgen(arguments: Vec<Vec<u8>>) -> i32 {
     if let Err(code) = SYNTAX.parse::<i32>(arguments, |_, _| Ok(())) {
         return code;
     }
-    match bytes("uuidgen") {
-        Ok(mut bytes) => {
-            // Version 4, variant 1.
-            bytes[6] = bytes[6] & 0x0f | 0x40;
-            bytes[8] = bytes[8] & 0x3f | 0x80;
-            let text = hex(&bytes);
-            let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-            let text = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-");
-            print("uuidgen", format!("{text}\n").as_bytes())
-        }
-        Err(code) => code,
+    let mut bytes = [0; 16];
+    if let Err(errno) = tidebox_rt::random(&mut bytes) {
+        print_error("uuidgen", &format!("cannot read random data: {}", errno.text()));
+        return 1;
     }
+    // Version 4, variant 1.
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    let text = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-");
+    print("uuidgen", format!("{text}\n").as_bytes())
 }

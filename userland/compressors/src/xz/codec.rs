@@ -6,6 +6,7 @@ use lzma_rust2::{Action, LzmaReader, LzmaWriter, Status, XzOptions, XzStream, Xz
 use tidebox_rt::Errno;
 
 use super::Format;
+use super::options::available_kib;
 use crate::stream::{CHUNK, Sink, Source};
 
 /// Error of a file.
@@ -73,13 +74,7 @@ fn is_lzma(head: &[u8]) -> bool {
 }
 
 /// Decompresses all input, and writes the data before an error.
-pub(crate) fn unpack(
-    source: &mut Source,
-    sink: &mut Sink,
-    format: Format,
-    single: bool,
-    memory_kib: u32,
-) -> Result<(), CodecError> {
+pub(crate) fn unpack(source: &mut Source, sink: &mut Sink, format: Format) -> Result<(), CodecError> {
     let known = sniff(source)?;
     let known = match (format, known) {
         (Format::Auto, Some(known)) => known,
@@ -87,15 +82,15 @@ pub(crate) fn unpack(
         _ => return Err(CodecError::Unknown),
     };
     let done = match known {
-        Format::Lzma => unpack_lzma(source, sink, memory_kib),
-        _ => unpack_xz(source, sink, single, memory_kib),
+        Format::Lzma => unpack_lzma(source, sink),
+        _ => unpack_xz(source, sink),
     };
     let flushed = sink.finish().map_err(CodecError::Write);
     done.and(flushed)
 }
 
-fn unpack_xz(source: &mut Source, sink: &mut Sink, single: bool, memory_kib: u32) -> Result<(), CodecError> {
-    let mut stream = XzStream::new_mem_limit(!single, memory_kib);
+fn unpack_xz(source: &mut Source, sink: &mut Sink) -> Result<(), CodecError> {
+    let mut stream = XzStream::new_mem_limit(true, available_kib());
     let mut room = vec![0; CHUNK];
     loop {
         let input = source.peek(1).map_err(CodecError::Read)?;
@@ -115,9 +110,10 @@ fn unpack_xz(source: &mut Source, sink: &mut Sink, single: bool, memory_kib: u32
     }
 }
 
-fn unpack_lzma(source: &mut Source, sink: &mut Sink, memory_kib: u32) -> Result<(), CodecError> {
+fn unpack_lzma(source: &mut Source, sink: &mut Sink) -> Result<(), CodecError> {
     let mut room = vec![0; CHUNK];
-    let mut reader = LzmaReader::new_mem_limit(&mut *source, memory_kib, None).map_err(|error| why(error.kind()))?;
+    let mut reader =
+        LzmaReader::new_mem_limit(&mut *source, available_kib(), None).map_err(|error| why(error.kind()))?;
     loop {
         match reader.read(&mut room) {
             Ok(0) => return Ok(()),

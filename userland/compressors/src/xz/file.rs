@@ -173,7 +173,7 @@ impl Xz {
         let done = if self.mode == Mode::Compress {
             codec::pack(&mut source, &mut sink, self.format, &self.how)
         } else {
-            codec::unpack(&mut source, &mut sink, self.format, self.single_stream, self.memory_kib)
+            codec::unpack(&mut source, &mut sink, self.format)
         };
         let passes_on = self.force && self.to_stdout && self.mode == Mode::Decompress && self.format == Format::Auto;
         if done == Err(CodecError::Unknown) && passes_on {

@@ -43,11 +43,8 @@ pub(crate) struct Xz {
     pub(crate) verbosity: u8,
     /// Warnings do not affect the exit code.
     pub(crate) no_warn: bool,
-    pub(crate) single_stream: bool,
     pub(crate) suffix: Option<Vec<u8>>,
     pub(crate) how: XzOptions,
-    /// Memory limit of decompression in KiB.
-    pub(crate) memory_kib: u32,
     pub(crate) code: i32,
     pub(crate) sums: list::Sums,
 }

@@ -1,7 +1,5 @@
 //! The command line.
 
-use std::num::NonZeroU64;
-
 use lzma_rust2::{CheckType, EncodeMode, LzmaOptions, MfType, XzOptions};
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::getopt::Item;
@@ -29,9 +27,6 @@ This xz is the one of Tidebox. It has besides:
   -F, --format=FORMAT   auto, xz or lzma
   -C, --check=CHECK     none, crc32, crc64 or sha256
   -S, --suffix=.SUF     use the suffix `.SUF' on compressed files
-  -M, --memlimit=LIMIT  memory that unpacking may take
-      --files[=FILE], --files0[=FILE], --single-stream, --block-size=SIZE,
-      --no-warn
 ";
 
 tidebox_gnu::options! {
@@ -57,19 +52,19 @@ tidebox_gnu::options! {
         Version = "-V, --version", "display the version number and exit";
         Check = "-C, --check=CHECK", "";
         Format = "-F, --format=FORMAT", "";
-        MemlimitDecompress = "-M, --memlimit=LIMIT, --memlimit-decompress=LIMIT, --memory=LIMIT", "";
         NoWarn = "-Q, --no-warn", "";
         Ignored = "-r", "";
         Suffix = "-S, --suffix=.SUF", "";
-        SingleStream = "--single-stream", "";
         NoSparse = "--no-sparse, --no-adjust", "";
-        Files = "--files[=FILE]", "";
-        Files0 = "--files0[=FILE]", "";
         Filters = "--ignore-check, --block-list=SIZES, --x86[=OPTS], --powerpc[=OPTS], --ia64[=OPTS], --arm[=OPTS], \
                    --armthumb[=OPTS], --arm64[=OPTS], --sparc[=OPTS], --delta[=OPTS]", "",
             unsupported "filters other than LZMA, --block-list and --ignore-check are not supported by this xz";
-        BlockSize = "--block-size=SIZE", "";
-        MemlimitCompress = "--memlimit-compress=LIMIT, --memlimit-mt-decompress=LIMIT, --flush-timeout=MS", "";
+        // The sandbox limits the memory.
+        Memlimit = "-M, --memlimit=LIMIT, --memlimit-decompress=LIMIT, --memory=LIMIT, --memlimit-compress=LIMIT, \
+                    --memlimit-mt-decompress=LIMIT, --flush-timeout=MS", "";
+        Lists = "--files[=FILE], --files0[=FILE]", "", unsupported "lists of files are not supported: see xargs";
+        Streams = "--single-stream, --block-size=SIZE", "",
+            unsupported "--single-stream and --block-size are not supported by this xz";
         Fast = "--fast", "";
         Best = "--best", "";
         Lzma = "--lzma1[=OPTS], --lzma2[=OPTS]", "", unsupported "--lzma1 and --lzma2 are not supported: see -0 ... -9";
@@ -86,8 +81,6 @@ struct Read {
     preset: u32,
     extreme: bool,
     files: Vec<Vec<u8>>,
-    /// Names listed in files, which are processed first.
-    listed: Option<(Vec<u8>, u8)>,
 }
 
 /// Runs the tool under one of its names.
@@ -103,17 +96,14 @@ pub fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
             keep: false,
             verbosity: 2,
             no_warn: false,
-            single_stream: false,
             suffix: None,
             how: XzOptions::default(),
-            memory_kib: available_kib(),
             code: 0,
             sums: Sums::default(),
         },
         preset: 6,
         extreme: false,
         files: Vec::new(),
-        listed: None,
     };
     let variables = tidebox_rt::environ();
     let mut words = Vec::new();
@@ -131,7 +121,7 @@ pub fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 /// Three quarters of the memory that the process may have, in KiB.
-fn available_kib() -> u32 {
+pub(super) fn available_kib() -> u32 {
     let bytes = tidebox_rt::limits().map_or(512 << 20, |limits| limits.process_memory_bytes);
     u32::try_from(bytes / 1024 / 4 * 3).unwrap_or(u32::MAX)
 }
@@ -164,7 +154,6 @@ impl Read {
 
     /// Applies one option. An error is the exit code.
     fn set(&mut self, flag: Flag, letter: Option<char>, value: Option<Vec<u8>>) -> Result<(), i32> {
-        let given = value.is_some();
         let value = value.unwrap_or_default();
         let text = String::from_utf8_lossy(&value).into_owned();
         match flag {
@@ -185,7 +174,6 @@ impl Read {
             Flag::Quiet => self.xz.verbosity = self.xz.verbosity.saturating_sub(1),
             Flag::Verbose => self.xz.verbosity = self.xz.verbosity.saturating_add(1).min(4),
             Flag::NoWarn => self.xz.no_warn = true,
-            Flag::SingleStream => self.xz.single_stream = true,
             Flag::Suffix if value.is_empty() || value.contains(&b'/') => {
                 return Err(self.fatal(&format!("{text}: Invalid filename suffix")));
             }
@@ -210,16 +198,7 @@ impl Read {
             }
             // Threads have no effect: compression uses one thread.
             Flag::Threads if text.strip_prefix('+').unwrap_or(&text).parse::<u32>().is_err() => {
-                return Err(self.not_a_number(&text));
-            }
-            Flag::MemlimitDecompress => self.set_memory_limit(&text)?,
-            Flag::BlockSize => {
-                let bytes = size(&text).ok_or_else(|| self.not_a_number(&text))?;
-                self.xz.how.block_size = NonZeroU64::new(bytes);
-            }
-            Flag::Files | Flag::Files0 => {
-                let end = if flag == Flag::Files { b'\n' } else { 0 };
-                self.listed = Some((if given { value } else { b"-".to_vec() }, end));
+                return Err(self.fatal(&format!("{text}: Value is not a non-negative decimal integer")));
             }
             Flag::LongHelp => return Err(i32::from(show((LINE.help() + LONG_ONLY).as_bytes()).is_err())),
             Flag::Version => {
@@ -230,29 +209,9 @@ impl Read {
         Ok(())
     }
 
-    /// Sets the memory limit of decompression: bytes, a percentage or `max`.
-    fn set_memory_limit(&mut self, text: &str) -> Result<(), i32> {
-        let kib = match text.strip_suffix('%') {
-            _ if text == "max" => u64::from(available_kib()),
-            Some(percent) => {
-                let percent: u64 = percent.parse().map_err(|_| self.not_a_number(text))?;
-                u64::from(available_kib()) * percent.min(100) / 100
-            }
-            None => size(text).ok_or_else(|| self.not_a_number(text))?.div_ceil(1024),
-        };
-        if kib > 0 {
-            self.xz.memory_kib = u32::try_from(kib).unwrap_or(u32::MAX).min(available_kib());
-        }
-        Ok(())
-    }
-
     fn fatal(&self, message: &str) -> i32 {
         print_parts(&[format!("{}: {message}\n", self.xz.name).as_bytes()]);
         1
-    }
-
-    fn not_a_number(&self, text: &str) -> i32 {
-        self.fatal(&format!("{text}: Value is not a non-negative decimal integer"))
     }
 
     fn run(mut self) -> i32 {
@@ -263,25 +222,11 @@ impl Read {
         }
         self.xz.how.lzma_options = how;
         let mut files = self.files;
-        if let Some((list, end)) = self.listed {
-            match names(&list, end) {
-                Ok(names) => files.extend(names),
-                Err(errno) => {
-                    self.xz.error(&[&list, b": ", errno.text().as_bytes()]);
-                    return 1;
-                }
-            }
-        } else if files.is_empty() {
+        if files.is_empty() {
             files.push(b"-".to_vec());
         }
         self.xz.run(&files)
     }
-}
-
-/// Reads the names listed in a file.
-fn names(list: &[u8], end: u8) -> Result<Vec<Vec<u8>>, tidebox_rt::Errno> {
-    let text = tidebox_gnu::stream::read_all(list)?;
-    Ok(text.split(|byte| *byte == end).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
 /// Options of a preset.
@@ -295,19 +240,4 @@ fn preset(level: u32, extreme: bool) -> LzmaOptions {
         how.depth_limit = if short { 0 } else { 512 };
     }
     how
-}
-
-/// A number with a suffix such as `KiB`.
-fn size(text: &str) -> Option<u64> {
-    let digits = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(digits)?;
-    let number: u64 = number.parse().ok()?;
-    let shift = match unit {
-        "" => 0,
-        "k" | "K" | "kB" | "KB" | "Ki" | "KiB" => 10,
-        "m" | "M" | "MB" | "Mi" | "MiB" => 20,
-        "g" | "G" | "GB" | "Gi" | "GiB" => 30,
-        _ => return None,
-    };
-    number.checked_mul(1 << shift)
 }

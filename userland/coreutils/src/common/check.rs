@@ -9,23 +9,37 @@ use crate::md5sum::escape;
 
 /// Options of `--check`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CheckOptions {
-    pub(crate) ignore_missing: bool,
-    pub(crate) quiet: bool,
-    pub(crate) status: bool,
-    pub(crate) warn: bool,
-    pub(crate) strict: bool,
+pub struct CheckOptions {
+    /// Do not report missing files.
+    pub ignore_missing: bool,
+    /// Do not report matching files.
+    pub quiet: bool,
+    /// Report nothing.
+    pub status: bool,
+    /// Report each improperly formatted line.
+    pub warn: bool,
+    /// Improperly formatted lines are errors.
+    pub strict: bool,
+}
+
+/// Algorithm of the lines of a list.
+#[derive(Clone, Copy, Debug)]
+pub enum Lines {
+    /// All lines have this one.
+    Of(Algorithm),
+    /// Each line names its own.
+    Named,
+    /// The length of the digest determines it, as in `shasum`.
+    Sha,
 }
 
 /// A line of a list.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Algorithm of the digest.
-    pub algorithm: Algorithm,
+pub(crate) struct Entry {
+    pub(crate) algorithm: Algorithm,
     /// Digest in hexadecimal digits.
-    pub sum: Vec<u8>,
-    /// File name.
-    pub name: Vec<u8>,
+    pub(crate) sum: Vec<u8>,
+    pub(crate) name: Vec<u8>,
 }
 
 /// Results of the checked lines.
@@ -39,15 +53,7 @@ struct Tally {
 }
 
 /// Checks the files of a list. Returns 0 if all match.
-///
-/// Without an algorithm, each line must name its own.
-pub(crate) fn check(
-    tool: &str,
-    algorithm: Option<Algorithm>,
-    list: &[u8],
-    options: CheckOptions,
-    out: &mut Output,
-) -> i32 {
+pub fn check(tool: &str, lines: Lines, list: &[u8], options: CheckOptions, out: &mut Output) -> i32 {
     let shown = if list == b"-" { b"standard input".as_slice() } else { list };
     let mut input = match Input::open(list) {
         Ok(input) => input,
@@ -56,7 +62,7 @@ pub(crate) fn check(
     let mut tally = Tally::default();
     // The first line decides whether one blank or two characters precede the names.
     let mut reversed = None;
-    let mut last = algorithm;
+    let mut last = None;
     let mut line = Vec::new();
     let mut number = 0u64;
     loop {
@@ -71,9 +77,10 @@ pub(crate) fn check(
         if text.is_empty() || text.starts_with(b"#") {
             continue;
         }
-        let found = match algorithm {
-            Some(algorithm) => entry(algorithm, text, &mut reversed),
-            None => self_describing(text),
+        let found = match lines {
+            Lines::Of(algorithm) => entry(algorithm, text, &mut reversed),
+            Lines::Named => self_describing(text),
+            Lines::Sha => Algorithm::SHA.iter().find_map(|algorithm| entry(*algorithm, text, &mut None)),
         };
         match found.filter(|entry| !(list == b"-" && entry.name == b"-")) {
             Some(entry) => {
@@ -84,7 +91,11 @@ pub(crate) fn check(
             None => {
                 tally.improper += 1;
                 if options.warn {
-                    let kind = last.map_or("CRC", Algorithm::name);
+                    let kind = match lines {
+                        Lines::Of(algorithm) => algorithm.name(),
+                        Lines::Named => last.map_or("CRC", Algorithm::name),
+                        Lines::Sha => "SHA",
+                    };
                     fail_with(
                         tool,
                         out,
@@ -97,7 +108,7 @@ pub(crate) fn check(
             return 1;
         }
     }
-    sum_up(tool, shown, &tally, options, out)
+    sum_up(tool, lines, shown, &tally, options, out)
 }
 
 fn fail_with(tool: &str, out: &mut Output, message: &str) -> i32 {
@@ -136,9 +147,11 @@ fn one(tool: &str, entry: &Entry, options: CheckOptions, tally: &mut Tally, out:
 }
 
 /// Reports the number of lines of each kind.
-fn sum_up(tool: &str, list: &[u8], tally: &Tally, options: CheckOptions, out: &mut Output) -> i32 {
+fn sum_up(tool: &str, lines: Lines, list: &[u8], tally: &Tally, options: CheckOptions, out: &mut Output) -> i32 {
     if tally.proper == 0 {
-        return fail_with(tool, out, &format!("{}: no properly formatted checksum lines found", path_label(list)));
+        let kind = if matches!(lines, Lines::Sha) { "SHA " } else { "" };
+        let message = format!("{}: no properly formatted {kind}checksum lines found", path_label(list));
+        return fail_with(tool, out, &message);
     }
     if !options.status {
         let counts = [
@@ -177,7 +190,7 @@ fn self_describing(line: &[u8]) -> Option<Entry> {
 }
 
 /// Parses a line of a list. `reversed` stores whether one blank precedes the names, as decided by the first line.
-pub fn entry(algorithm: Algorithm, line: &[u8], reversed: &mut Option<bool>) -> Option<Entry> {
+pub(crate) fn entry(algorithm: Algorithm, line: &[u8], reversed: &mut Option<bool>) -> Option<Entry> {
     let start = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
     let mut text = line.get(start..)?;
     let escaped = text.first() == Some(&b'\\');

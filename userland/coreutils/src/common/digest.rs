@@ -34,6 +34,9 @@ impl Algorithm {
     pub(crate) const NAMED: &[Self] =
         &[Self::Md5, Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512, Self::Blake2b(512), Self::Sm3];
 
+    /// Algorithms of `shasum` with different digest lengths.
+    pub(crate) const SHA: &[Self] = &[Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512];
+
     /// Returns the algorithm of a tool.
     pub(crate) fn of_tool(tool: &str) -> Self {
         match tool {

@@ -1,5 +1,7 @@
 //! Signal names.
 
+use tidebox_gnu::signal;
+
 /// `SIGHUP`.
 pub(crate) const HANGUP: u32 = 1;
 /// `SIGTERM`.
@@ -9,13 +11,6 @@ pub(crate) const KILL: u32 = 9;
 /// `SIGCHLD`.
 pub(crate) const CHILD: u32 = 17;
 
-/// Names in the order of Linux, starting with signal 1.
-const NAMES: [&str; 31] = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
-    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "POLL",
-    "PWR", "SYS",
-];
-
 /// Parses a name, a number or an exit status of a shell.
 pub(crate) fn parse(text: &str) -> Option<u32> {
     if let Ok(number) = text.parse::<u32>() {
@@ -23,24 +18,21 @@ pub(crate) fn parse(text: &str) -> Option<u32> {
         let number = if number > 128 { number - 128 } else { number };
         return (number <= 31).then_some(number);
     }
-    let name = text.to_ascii_uppercase();
-    let name = name.strip_prefix("SIG").unwrap_or(&name);
-    if name == "EXIT" {
+    if matches!(text.to_ascii_uppercase().as_str(), "EXIT" | "SIGEXIT") {
         return Some(0);
     }
-    let name = if name == "IO" { "POLL" } else { name };
-    let at = NAMES.iter().position(|known| *known == name)?;
-    u32::try_from(at + 1).ok()
+    signal::number(text)
 }
 
 /// Returns the name of a signal.
 pub(crate) fn name(number: u32) -> Option<&'static str> {
-    NAMES.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
+    all().find(|(known, _)| *known == number).map(|(_, name)| name)
 }
 
 /// Returns all signals with their names.
 pub(crate) fn all() -> impl Iterator<Item = (u32, &'static str)> {
-    (1..).zip(NAMES)
+    // The tools of coreutils call signal 29 by its other name.
+    (1..).zip(signal::NAMES.map(|name| if name == "IO" { "POLL" } else { name }))
 }
 
 #[cfg(test)]

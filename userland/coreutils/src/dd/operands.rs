@@ -4,24 +4,10 @@ use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::quote_value;
 
 /// Keywords of `conv=`.
-const CONVERSIONS: &[&str] = &[
-    "ascii",
-    "ebcdic",
-    "ibm",
-    "block",
-    "unblock",
-    "lcase",
-    "ucase",
-    "sparse",
-    "swab",
-    "sync",
-    "excl",
-    "nocreat",
-    "notrunc",
-    "noerror",
-    "fdatasync",
-    "fsync",
-];
+const CONVERSIONS: &[&str] =
+    &["lcase", "ucase", "sparse", "swab", "sync", "excl", "nocreat", "notrunc", "noerror", "fdatasync", "fsync"];
+/// Keywords of `conv=` that are not supported: records of fixed length and EBCDIC.
+const RECORDS: &[&str] = &["ascii", "ebcdic", "ibm", "block", "unblock"];
 /// Keywords of `iflag=` and `oflag=`. Those that concern only the cache or synchronization have no effect.
 const FLAGS: &[&str] = &[
     "append",
@@ -53,8 +39,6 @@ pub(super) struct Operands {
     pub(super) seek: u64,
     words: Vec<String>,
     pub(super) status: String,
-    /// Bytes of a record (`cbs=`).
-    pub(super) record: u64,
 }
 
 /// Default block size in bytes.
@@ -73,7 +57,7 @@ impl Operands {
 
     /// Returns whether output is regrouped into blocks of `obs=`. With `bs=` it is not, unless the bytes are converted.
     pub(super) fn regroups(&self) -> bool {
-        let changes = ["ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "swab"];
+        let changes = ["lcase", "ucase", "swab"];
         self.both.is_none() || changes.iter().any(|word| self.has(word))
     }
 
@@ -109,12 +93,15 @@ impl Operands {
             "bs" => self.both = Some(block(value)?),
             "ibs" => self.input = Some(block(value)?),
             "obs" => self.output = Some(block(value)?),
-            "cbs" => self.record = block(value)?,
+            "cbs" => return Err(not_supported("cbs=")),
             "count" => self.count = Some(self.amount(value, "iflag count_bytes")?),
             "skip" | "iseek" => self.skip = self.amount(value, "iflag skip_bytes")?,
             "seek" | "oseek" => self.seek = self.amount(value, "oflag seek_bytes")?,
             "conv" => {
                 for word in value.split(',') {
+                    if RECORDS.contains(&word) {
+                        return Err(not_supported(&format!("conv={word}")));
+                    }
                     self.add(word, CONVERSIONS.contains(&word), "conversion", "")?;
                 }
             }
@@ -160,6 +147,10 @@ fn block(value: &str) -> Result<u64, ToolResult> {
         0 => Err(invalid(value, "")),
         size => Ok(size),
     }
+}
+
+fn not_supported(operand: &str) -> ToolResult {
+    ToolResult::Failure(format!("{operand} is not supported"), 1)
 }
 
 fn invalid(value: &str, why: &str) -> ToolResult {

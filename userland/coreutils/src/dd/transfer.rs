@@ -89,11 +89,6 @@ impl<'o> Transfer<'o> {
         Ok(())
     }
 
-    /// Number of truncated records.
-    pub(super) fn truncated(&self) -> u64 {
-        self.converter.truncated()
-    }
-
     /// Copies everything.
     pub(super) fn run(&mut self) -> Result<(), String> {
         let size = self.operands.input_block();
@@ -112,7 +107,7 @@ impl<'o> Transfer<'o> {
             left = left.map(|left| left.saturating_sub(if by_bytes { count as u64 } else { size }));
             let mut end = count;
             if self.operands.has("sync") {
-                block.get_mut(count..).unwrap_or_default().fill(self.converter.filler());
+                block.get_mut(count..).unwrap_or_default().fill(0);
                 end = block.len();
             }
             self.converter.feed(block.get_mut(..end).unwrap_or_default(), &mut self.pending);

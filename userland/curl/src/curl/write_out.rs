@@ -1,7 +1,5 @@
 //! `-w`: output after a transfer.
 
-use std::fmt::Write as _;
-
 use crate::host_http::Head;
 
 /// Data about a finished transfer.
@@ -154,21 +152,7 @@ impl Facts {
 }
 
 fn json(text: &str) -> String {
-    let mut out = String::from("\"");
-    for char in text.chars() {
-        match char {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            // Writing to a String cannot fail.
-            char if char.is_control() => drop(write!(out, "\\u{:04x}", u32::from(char))),
-            char => out.push(char),
-        }
-    }
-    out.push('"');
-    out
+    String::from_utf8_lossy(&tidebox_gnu::escape::json(text.as_bytes())).into_owned()
 }
 
 /// Output for standard output and standard error.

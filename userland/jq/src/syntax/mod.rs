@@ -4,7 +4,6 @@
 //! jq's grammar. Where the same term has different semantics in the two languages, it emits a jaq term with jq's semantics
 //! (`lower`).
 
-mod constants;
 mod control;
 mod lex;
 mod lower;
@@ -16,9 +15,8 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use constants::constant;
-pub(crate) use names::{Definitions, Scope};
-pub(crate) use parse::{Dependency, Parsed, Parser};
+pub(crate) use names::Scope;
+pub(crate) use parse::Parser;
 
 /// A term of jaq.
 pub(crate) type Term = jaq_core::load::parse::Term<&'static str>;

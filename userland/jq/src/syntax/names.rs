@@ -1,13 +1,5 @@
 //! Name resolution.
 
-use std::collections::HashMap;
-
-/// The definitions of a module by exported name.
-pub(crate) type Definitions = HashMap<(String, usize), &'static str>;
-
-/// The modules imported by a text, by local name.
-pub(crate) type ModuleNames = HashMap<String, Definitions>;
-
 /// The visible names at a position.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
@@ -15,7 +7,6 @@ pub(crate) struct Scope {
     filters: Vec<(&'static str, usize, &'static str)>,
     /// Variables with their dollar, and labels with a star.
     variables: Vec<String>,
-    pub(crate) modules: ModuleNames,
     /// All names are used unchanged, because the text is builtin.
     pub(super) trusting: bool,
 }
@@ -51,11 +42,8 @@ impl Scope {
         self.variables.push(name.to_owned());
     }
 
-    /// The jaq name of a filter of this text or of a module.
+    /// The jaq name of a filter of this text.
     pub(crate) fn filter(&self, name: &str, arity: usize) -> Option<&'static str> {
-        if let Some((module, name)) = name.split_once("::") {
-            return self.modules.get(module)?.get(&(name.to_owned(), arity)).copied();
-        }
         let found = self.filters.iter().rev().find(|(own, own_arity, _)| *own == name && *own_arity == arity);
         found.map(|(_, _, called)| *called)
     }

@@ -1,14 +1,14 @@
-//! Top level of the grammar: modules, definitions, operators.
+//! Top level of the grammar: definitions, operators.
 
 mod binding;
 mod cursor;
 mod definition;
-mod module;
 mod operator;
+mod program;
 
+use super::Term;
 use super::lex::{Token, tokens};
 use super::names::Scope;
-use super::{Def, Term};
 
 /// Maximum nesting of parentheses, operators and similar; each level uses stack.
 const MAX_NESTING: usize = 300;
@@ -16,25 +16,6 @@ const MAX_NESTING: usize = 300;
 /// Maximum length of an operator chain. Its tree is as deep as the chain is long, because each operator has all previous ones on
 /// its left.
 const MAX_CHAIN: usize = 3000;
-
-/// `import` or `include`.
-#[derive(Clone, Debug)]
-pub(crate) struct Dependency {
-    pub(crate) path: String,
-    /// The local name; `None` for `include`, with a dollar for data.
-    pub(crate) name: Option<String>,
-    pub(crate) meta: Option<Term>,
-}
-
-/// Contents of a program or module.
-#[derive(Debug, Default)]
-pub(crate) struct Parsed {
-    pub(crate) meta: Option<Term>,
-    pub(crate) dependencies: Vec<Dependency>,
-    pub(crate) definitions: Vec<Def>,
-    /// The main term; a module has no main term.
-    pub(crate) main: Option<Term>,
-}
 
 /// A syntax error and its position.
 #[derive(Clone, Debug)]
@@ -76,14 +57,10 @@ pub(crate) struct Parser<'a> {
     /// The definitions being parsed, and whether they are recursive.
     pub(super) defining: Vec<(&'static str, usize, bool)>,
     pub(super) program: &'static str,
-    /// Prefix of the definition names of a module.
-    prefix: String,
-    /// The file name for `$__loc__`.
-    pub(super) file: &'static str,
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn new(program: &'static str, prefix: &str, file: &'static str, scope: &'a mut Scope) -> Self {
+    pub(crate) fn new(program: &'static str, scope: &'a mut Scope) -> Self {
         Self {
             tokens: tokens(program),
             at: 0,
@@ -96,8 +73,6 @@ impl<'a> Parser<'a> {
             calls: Vec::new(),
             defining: Vec::new(),
             program,
-            prefix: prefix.to_owned(),
-            file,
         }
     }
 

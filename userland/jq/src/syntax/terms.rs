@@ -32,19 +32,6 @@ const LAST_FIRST: [&str; 16] = [
     "split",
 ];
 
-/// The text of a string without interpolations.
-pub(super) fn plain_text(parts: &[StrPart<&'static str, Term>]) -> Option<String> {
-    let mut text = String::new();
-    for part in parts {
-        match part {
-            StrPart::Str(part) => text.push_str(part),
-            StrPart::Char(char) => text.push(*char),
-            StrPart::Term(_) => return None,
-        }
-    }
-    Some(text)
-}
-
 impl Parser<'_> {
     /// A term with the fields, indices and question marks after it.
     pub(super) fn postfix(&mut self) -> Outcome<Term> {
@@ -302,7 +289,7 @@ impl Parser<'_> {
         let before = self.program.get(..at).unwrap_or_default();
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         let line = Term::Num(keep(line.to_string()));
-        Term::Obj(vec![(text("file"), Some(text(self.file))), (text("line"), Some(line))])
+        Term::Obj(vec![(text("file"), Some(text(crate::program::TOP))), (text("line"), Some(line))])
     }
 
     /// A string with its interpolations, from the opening quote.

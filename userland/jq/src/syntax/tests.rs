@@ -1,11 +1,10 @@
 use super::lex::{Kind, tokens};
-use super::{Parsed, Parser, Scope};
+use super::{Parser, Scope};
 
 fn errors(program: &'static str) -> Vec<String> {
     let mut scope = Scope::default();
-    let mut parser = Parser::new(program, "", "<top-level>", &mut scope);
-    let mut parsed = Parsed::default();
-    parser.program(&mut parsed);
+    let mut parser = Parser::new(program, &mut scope);
+    parser.program();
     parser.errors.iter().map(|wrong| wrong.message.clone()).collect()
 }
 

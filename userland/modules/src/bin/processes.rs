@@ -6,7 +6,6 @@ use tidebox_procps as procps;
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, ToolMain)] = &[
     ("free", procps::free),
-    ("killall", tidebox_psmisc::killall),
     ("lscpu", tidebox_util_linux::lscpu),
     ("pgrep", procps::pgrep),
     ("pidof", procps::pidof),
@@ -16,7 +15,6 @@ const TOOLS: &[(&str, ToolMain)] = &[
     ("uptime", procps::uptime),
     ("users", tidebox_coreutils::users),
     ("w", procps::w),
-    ("watch", procps::watch),
     ("who", tidebox_coreutils::who),
 ];
 

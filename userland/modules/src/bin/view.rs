@@ -6,7 +6,6 @@ use tidebox_util_linux as util_linux;
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, ToolMain)] = &[
     ("cal", util_linux::cal),
-    ("col", util_linux::col),
     ("column", util_linux::column),
     ("hd", util_linux::hd),
     ("hexdump", util_linux::hexdump),

@@ -1,5 +1,6 @@
 //! The command line of `patch`.
 
+use tidebox_gnu::backup::Naming;
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::getopt::Item;
 use tidebox_gnu::options::Syntax;
@@ -12,14 +13,6 @@ pub(crate) enum Verbosity {
     Silent,
     Usual,
     Verbose,
-}
-
-/// Naming scheme of backups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Numbering {
-    Simple,
-    Numbered,
-    Existing,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +33,7 @@ pub(crate) struct Options {
     pub(crate) removes_empty: bool,
     pub(crate) backup: bool,
     pub(crate) backup_of_mismatch: bool,
-    pub(crate) numbering: Numbering,
+    pub(crate) naming: Naming,
     /// Value of `-z`.
     pub(crate) suffix: Option<Vec<u8>>,
     /// Default suffix of backups.
@@ -138,7 +131,7 @@ impl Options {
             removes_empty: false,
             backup: false,
             backup_of_mismatch: true,
-            numbering: numbering.and_then(|name| numbering_of(&name)).unwrap_or(Numbering::Existing),
+            naming: numbering.and_then(|name| numbering_of(&name)).unwrap_or(Naming::Existing),
             suffix: None,
             default_suffix: variable("SIMPLE_BACKUP_SUFFIX")
                 .filter(|s| !s.is_empty())
@@ -152,14 +145,14 @@ impl Options {
     }
 }
 
-fn numbering_of(name: &[u8]) -> Option<Numbering> {
-    const NAMES: &[(&str, Numbering)] = &[
-        ("existing", Numbering::Existing),
-        ("nil", Numbering::Existing),
-        ("never", Numbering::Simple),
-        ("simple", Numbering::Simple),
-        ("numbered", Numbering::Numbered),
-        ("t", Numbering::Numbered),
+fn numbering_of(name: &[u8]) -> Option<Naming> {
+    const NAMES: &[(&str, Naming)] = &[
+        ("existing", Naming::Existing),
+        ("nil", Naming::Existing),
+        ("never", Naming::Simple),
+        ("simple", Naming::Simple),
+        ("numbered", Naming::Numbered),
+        ("t", Naming::Numbered),
     ];
     let name = std::str::from_utf8(name).ok()?;
     let exact = NAMES.iter().find(|(known, _)| *known == name);
@@ -213,7 +206,7 @@ fn set(options: &mut Options, key: Flag, value: Vec<u8>) -> Result<(), Request> 
     match key {
         Flag::Backup => options.backup = true,
         Flag::Suffix if value.is_empty() => return Err(Request::Fatal("backup suffix is empty".to_owned())),
-        Flag::Suffix => (options.suffix, options.numbering) = (Some(value), Numbering::Simple),
+        Flag::Suffix => (options.suffix, options.naming) = (Some(value), Naming::Simple),
         Flag::Context => options.style = Some(Style::NewContext),
         Flag::Directory => options.directory = Some(value),
         Flag::RemoveEmptyFiles => options.removes_empty = true,
@@ -241,7 +234,7 @@ fn set(options: &mut Options, key: Flag, value: Vec<u8>) -> Result<(), Request> 
         Flag::Batch => options.batch = true,
         Flag::Unified => options.style = Some(Style::Unified),
         Flag::VersionControl => match numbering_of(&value) {
-            Some(numbering) => options.numbering = numbering,
+            Some(numbering) => options.naming = numbering,
             None => {
                 let value = text(&value);
                 let message = format!("invalid argument '{value}' for '--version-control or -V option'{BACKUP_STYLES}");

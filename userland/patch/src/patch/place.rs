@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use tidebox_gnu::backup::Backup;
 use tidebox_gnu::message::{bytes_path, error_text};
 use tidebox_gnu::stream::write_file;
 use tidebox_rt::Errno;
 
-use super::options::{Numbering, Options};
+use super::options::Options;
 use super::{Fatal, failed};
 
 /// New content of a file.
@@ -125,26 +126,8 @@ pub(crate) fn make_folders(name: &[u8]) -> Result<(), Fatal> {
 
 /// Returns the backup name of a file.
 fn backup_name(name: &[u8], options: &Options) -> Vec<u8> {
-    let at = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
-    let (folder, last) = name.split_at_checked(at).unwrap_or((b"", name));
-    let highest = if options.numbering == Numbering::Simple { None } else { highest_number(folder, last) };
-    match (options.numbering, highest) {
-        (Numbering::Numbered, None) => [name, b".~1~"].concat(),
-        (Numbering::Numbered | Numbering::Existing, Some(highest)) => {
-            [name, format!(".~{}~", highest.saturating_add(1)).as_bytes()].concat()
-        }
-        _ => [name, options.suffix.as_deref().unwrap_or(&options.default_suffix)].concat(),
-    }
-}
-
-/// Returns the highest number of backups `NAME.~N~` in a directory.
-fn highest_number(folder: &[u8], last: &[u8]) -> Option<u64> {
-    let entries = tidebox_rt::read_dir(if folder.is_empty() { b"." } else { folder }).unwrap_or_default();
-    let number = |entry: &tidebox_rt::Entry| -> Option<u64> {
-        let digits = entry.name.strip_prefix(last)?.strip_prefix(b".~")?.strip_suffix(b"~")?;
-        std::str::from_utf8(digits).ok()?.parse().ok()
-    };
-    entries.iter().filter_map(number).max()
+    let suffix = options.suffix.as_ref().unwrap_or(&options.default_suffix);
+    Backup::with(options.naming, suffix).name(name)
 }
 
 /// Reads a file; a missing one is empty.

@@ -18,24 +18,14 @@ const ACTIONS: &[(Option<u8>, &str)] = &[
     (Some(b'a'), "alias"),
     (None, "arrayvar"),
     (Some(b'b'), "builtin"),
-    (None, "disabled"),
-    (None, "enabled"),
     (Some(b'e'), "export"),
     (None, "function"),
-    (None, "helptopic"),
-    (None, "hostname"),
-    (Some(b'j'), "job"),
     (Some(b'k'), "keyword"),
-    (None, "running"),
-    (None, "setopt"),
-    (None, "shopt"),
-    (None, "signal"),
     (Some(b'v'), "variable"),
     (Some(b'c'), "command"),
     (Some(b'f'), "file"),
     (Some(b'u'), "user"),
     (Some(b'g'), "group"),
-    (Some(b's'), "service"),
     (Some(b'd'), "directory"),
 ];
 
@@ -177,32 +167,18 @@ impl Shell {
             "arrayvar" => self.variables(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)), 'a'),
             "variable" => self.variables(|_| true, '-'),
             "export" => self.variables(|var| var.has(EXPORT), 'x'),
-            "builtin" | "helptopic" => texts(&mut super::BUILTINS.iter().map(|builtin| builtin.name)),
-            "enabled" | "disabled" => {
-                let all = super::BUILTINS.iter().map(|builtin| builtin.name);
-                texts(&mut all.filter(|name| self.builtin.disabled.contains(name) == (action == "disabled")))
-            }
+            "builtin" => texts(&mut super::BUILTINS.iter().map(|builtin| builtin.name)),
             "function" => {
                 let mut names: Vec<Bytes> = self.functions.by_name.keys().map(|name| name.to_vec()).collect();
                 names.sort();
                 names
             }
             "keyword" => texts(&mut crate::parse::token::RESERVED.iter().copied()),
-            "setopt" => texts(&mut crate::options::SET.iter().map(|switch| switch.name)),
-            "shopt" => texts(&mut crate::options::SHOPT.iter().map(|switch| switch.name)),
-            "signal" => signals(),
-            "job" | "running" => {
-                self.reap();
-                let jobs = self.jobs.list.iter().filter(|job| action == "job" || job.status().is_none());
-                jobs.map(|job| job.text.split(|&b| b == b' ').next().unwrap_or_default().to_vec()).collect()
-            }
             "command" => self.commands(word),
             "file" => files(word, false, &self.home()),
             "directory" => files(word, true, &self.home()),
             "user" => self.first_fields(b"/etc/passwd"),
             "group" => self.first_fields(b"/etc/group"),
-            "service" => self.table(b"/etc/services", 0..1),
-            "hostname" => self.table(b"/etc/hosts", 1..usize::MAX),
             _ => Vec::new(),
         }
     }
@@ -239,30 +215,13 @@ impl Shell {
         names
     }
 
-    fn file_lines(&mut self, path: &[u8]) -> Vec<Bytes> {
+    fn first_fields(&mut self, path: &[u8]) -> Vec<Bytes> {
         let Ok(fd) = rt::open(path, rt::Open { read: true, ..rt::Open::default() }) else { return Vec::new() };
         let text = self.read_all(fd);
         // The text has been read; an error of close does not matter.
         let _ = rt::close(fd);
-        text.split(|&b| b == b'\n').map(<[u8]>::to_vec).collect()
-    }
-
-    fn first_fields(&mut self, path: &[u8]) -> Vec<Bytes> {
-        let lines = self.file_lines(path).into_iter().filter(|line| !line.is_empty());
+        let lines = text.split(|&b| b == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| line.split(|&b| b == b':').next().unwrap_or_default().to_vec()).collect()
-    }
-
-    /// Words of a table such as `/etc/hosts`, without comments.
-    fn table(&mut self, path: &[u8], fields: std::ops::Range<usize>) -> Vec<Bytes> {
-        let mut names = Vec::new();
-        for line in self.file_lines(path) {
-            let text = line.split(|&b| b == b'#').next().unwrap_or_default();
-            let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-            names.extend(words.skip(fields.start).take(fields.len()).map(<[u8]>::to_vec));
-        }
-        names.sort();
-        names.dedup();
-        names
     }
 
     /// The words of `-W`, expanded and split at `IFS` where nothing is quoted.
@@ -308,12 +267,6 @@ fn with_word(pattern: &[u8], word: &[u8]) -> Bytes {
         quoted = byte == b'\\' && !quoted;
     }
     out
-}
-
-fn signals() -> Vec<Bytes> {
-    let real = (1..=64).filter_map(|n| crate::trap::signal_name(n).map(|name| format!("SIG{name}").into_bytes()));
-    let others = ["DEBUG", "ERR", "RETURN"].map(|name| name.as_bytes().to_vec());
-    std::iter::once(b"EXIT".to_vec()).chain(real).chain(others).collect()
 }
 
 /// Files whose names start with `word`.

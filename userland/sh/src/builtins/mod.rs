@@ -109,7 +109,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("exit", flow::exit),
     declares("export", declare::export),
     prints("false", flow::fail),
-    plain("fc", history::fc::fc),
+    plain("fc", history::fc),
     plain("fg", jobs::foreground),
     plain("getopts", getopts::getopts),
     plain("hash", hash::hash),

@@ -25,12 +25,10 @@ impl Shell {
         let mut text = match &substitution.file {
             Some(word) => self.file_text(word)?,
             None => {
-                self.history.substitutions += 1;
                 // The statuses of its stages are visible only in the substitution.
                 let statuses = self.pipe_status.clone();
                 let output = self.in_text(|shell| shell.output_of(substitution));
                 self.pipe_status = statuses;
-                self.history.substitutions -= 1;
                 output?
             }
         };

@@ -227,9 +227,7 @@ impl Shell {
             }
             b"POSIXLY_CORRECT" => self.options.posix = true,
             b"IGNOREEOF" => self.options.ignoreeof = true,
-            b"HISTSIZE" | b"HISTFILESIZE" | b"HISTTIMEFORMAT" | b"histchars" => {
-                self.history_variable_changed(name, Some(value))
-            }
+            b"HISTSIZE" | b"HISTFILESIZE" | b"HISTTIMEFORMAT" => self.history_variable_changed(name, Some(value)),
             b"GLOBIGNORE" if !value.is_empty() => self.options.dotglob = true,
             _ => {}
         }
@@ -241,7 +239,7 @@ impl Shell {
             b"PATH" => self.forget_programs(),
             b"BASH_ALIASES" => self.apply_alias_changes(),
             b"BASH_CMDS" => self.apply_hash_changes(),
-            b"HISTSIZE" | b"histchars" => {
+            b"HISTSIZE" => {
                 let value = self.vars.get(name).and_then(Var::scalar).cloned();
                 self.history_variable_changed(name, value.as_deref());
             }

@@ -6,14 +6,15 @@ use super::Entry;
 use crate::ir::Bytes;
 use crate::state::Shell;
 
+/// Returns whether a line of a file is the time of the entry after it.
+fn tells_time(line: &[u8]) -> bool {
+    line.first() == Some(&b'#') && line.get(1).is_some_and(u8::is_ascii_digit)
+}
+
 impl Shell {
     /// The file that `HISTFILE` names.
     pub(crate) fn history_path(&mut self) -> Option<Bytes> {
         self.lookup(b"HISTFILE").filter(|path| !path.is_empty())
-    }
-
-    fn time_mark(&self) -> u8 {
-        self.history.marks.unwrap_or_default().comment
     }
 
     fn read_file(&mut self, path: &[u8]) -> Result<Bytes, Errno> {
@@ -26,8 +27,6 @@ impl Shell {
     /// Adds the entries of a file starting at a line.
     pub(crate) fn read_history(&mut self, path: &[u8], from: usize) -> Result<(), Errno> {
         let text = self.read_file(path)?;
-        let mark = self.time_mark();
-        let tells_time = |line: &[u8]| line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);
         if tells_time(&text) && self.lookup(b"HISTTIMEFORMAT").is_some() {
             self.history.timed = true;
         }
@@ -58,12 +57,10 @@ impl Shell {
     /// The entries starting at an index, in the format of a file.
     fn entries_as_text(&mut self, from: usize) -> Bytes {
         let timed = self.lookup(b"HISTTIMEFORMAT").is_some();
-        let mark = self.time_mark();
         let mut text = Bytes::new();
         for Entry { text: entry, at } in self.history.entries.iter().skip(from) {
             if let Some(at) = at.filter(|_| timed) {
-                text.push(mark);
-                text.extend(format!("{at}\n").into_bytes());
+                text.extend(format!("#{at}\n").into_bytes());
             }
             text.extend_from_slice(entry);
             text.push(b'\n');
@@ -123,12 +120,10 @@ impl Shell {
     pub(super) fn shorten_history_file(&mut self, max_entries: usize) {
         let Some(path) = self.history_path() else { return };
         let Ok(text) = self.read_file(&path) else { return };
-        let mark = self.time_mark();
-        let is_time = |line: &[u8]| line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);
         let lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
         // A time line belongs to the entry after it.
         let mut starts: Vec<usize> =
-            (0..lines.len()).filter(|&at| lines.get(at).is_some_and(|l| !is_time(l))).collect();
+            (0..lines.len()).filter(|&at| lines.get(at).is_some_and(|line| !tells_time(line))).collect();
         if starts.len() > max_entries {
             let last_removed = starts.drain(..starts.len() - max_entries).next_back().unwrap_or(0);
             // A file that cannot be written keeps its length.

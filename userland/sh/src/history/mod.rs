@@ -1,23 +1,14 @@
-//! The list of commands that were read, which `set -o history` switches on.
+//! The list of commands that were read, which `set -o history` switches on. There are no references such as `!!` to it.
 
 mod control;
-mod event;
-mod expand;
 mod file;
-mod modifier;
 mod recorder;
-mod substitute;
-#[cfg(test)]
-mod tests;
-mod word;
 
 use std::collections::VecDeque;
 
 use crate::ir::Bytes;
 use crate::state::Shell;
 
-pub(crate) use expand::Expanded;
-use expand::Marks;
 pub(crate) use recorder::LinePosition;
 
 /// The default of `HISTSIZE`.
@@ -42,12 +33,8 @@ pub(crate) struct History {
     pub(crate) reads_lines: bool,
     /// Times of entries are recorded, because the list is on or `HISTTIMEFORMAT` was set.
     tells_times: bool,
-    /// Command substitutions in progress, in which `fc` uses the list of the shell.
-    pub(crate) substitutions: u32,
     /// A file with time lines was read, so that an entry may have several lines.
     timed: bool,
-    marks: Option<Marks>,
-    memory: expand::Memory,
 }
 
 #[derive(Clone, Debug)]
@@ -141,8 +128,7 @@ impl Shell {
                     self.shorten_history_file(max_entries);
                 }
             }
-            b"HISTTIMEFORMAT" => self.history.tells_times = true,
-            _ => self.history.marks = Some(self.history.marks.unwrap_or_default().changed(value)),
+            _ => self.history.tells_times = true,
         }
     }
 

@@ -1,5 +1,5 @@
 //! Reading of commands line by line: from standard input, so that commands can read the following lines, and wherever lines
-//! are remembered, so that each is expanded before it is read on.
+//! are remembered.
 
 use std::rc::Rc;
 
@@ -47,8 +47,7 @@ impl MissingInput {
     fn position(&self) -> LinePosition {
         match self {
             Self::Nothing | Self::Line => LinePosition::Later,
-            Self::Quote(quote) => LinePosition::Quoted(*quote),
-            Self::Delimiter(_) => LinePosition::Document,
+            Self::Quote(_) | Self::Delimiter(_) => LinePosition::Literal,
         }
     }
 
@@ -88,32 +87,21 @@ impl Shell {
         let prompts = matches!(lines, Lines::Stdin) && self.options.interactive;
         let mut text = Bytes::new();
         let mut missing = MissingInput::Nothing;
-        // Number of lines read for the command, which can differ from its text if references were replaced.
+        // Number of lines read for the command.
         let mut read = 0;
         loop {
             let line = if prompts { self.prompt_line(&mut lines, text.is_empty())? } else { lines.next(self) };
             let ended = !line.ends_with(b"\n");
             read += u32::from(!line.is_empty());
-            let recorded = if self.options.history && !line.is_empty() {
-                self.line = number.saturating_add(read).saturating_sub(1);
+            if self.options.history && !line.is_empty() {
                 let position = if text.is_empty() { LinePosition::First } else { missing.position() };
-                self.record_line(line, position)
-            } else {
-                Some(line)
-            };
-            let empty = recorded.as_ref().is_none_or(Vec::is_empty);
-            if let Some(line) = recorded {
-                let may_end = missing.may_be(&line, &text);
-                text.extend_from_slice(&line);
-                if !ended && !may_end {
-                    continue;
-                }
-            } else {
-                // bash does not count it either.
-                read -= 1;
-                if !ended {
-                    continue;
-                }
+                self.record_line(&line, position);
+            }
+            let empty = line.is_empty();
+            let may_end = missing.may_be(&line, &text);
+            text.extend_from_slice(&line);
+            if !ended && !may_end {
+                continue;
             }
             if text.is_empty() && ended {
                 break;

@@ -1,14 +1,9 @@
 //! Signals by number and by name.
 
+use tidebox_gnu::signal::NAMES;
+
 use super::{DEBUG, ERR, EXIT, RETURN};
 use crate::expand::lossy;
-
-/// The names of the signals starting at 1, as on Linux.
-const SIGNALS: &[&str] = &[
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
-    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
-    "PWR", "SYS",
-];
 
 /// The number of a signal or of another occasion for a trap.
 pub(crate) fn signal_number(name: &[u8]) -> Option<u8> {
@@ -34,7 +29,7 @@ pub(crate) fn signal_number(name: &[u8]) -> Option<u8> {
         _ => match (name.strip_prefix(b"RTMIN+"), name.strip_prefix(b"RTMAX-")) {
             (Some(digits), _) => real_time(digits).and_then(|n| 34_u8.checked_add(n)),
             (_, Some(digits)) => real_time(digits).and_then(|n| 64_u8.checked_sub(n)),
-            _ => (1..).zip(SIGNALS).find(|(_, known)| known.as_bytes() == name).map(|(number, _)| number),
+            _ => (1..).zip(NAMES).find(|(_, known)| known.as_bytes() == name).map(|(number, _)| number),
         },
     }
 }
@@ -55,7 +50,7 @@ pub(crate) fn signal_name(signal: u8) -> Option<std::borrow::Cow<'static, str>> 
         64 => "RTMAX",
         35..=49 => return Some(format!("RTMIN+{}", signal - 34).into()),
         50..=63 => return Some(format!("RTMAX-{}", 64 - signal).into()),
-        _ => SIGNALS.get(usize::from(signal).checked_sub(1)?).copied()?,
+        _ => NAMES.get(usize::from(signal).checked_sub(1)?).copied()?,
     };
     Some(name.into())
 }

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use tidebox_gnu::escape::json;
+
 use super::{quote, tables};
 use crate::engine::{Cell, Refusal, Statement, Value};
 
@@ -237,7 +239,7 @@ fn json_row(out: &mut Vec<u8>, names: &[Vec<u8>], cells: &[Cell], first: bool) {
         if at > 0 {
             out.push(b',');
         }
-        out.extend_from_slice(&quote::json(name));
+        out.extend_from_slice(&json(name));
         out.push(b':');
         match &cell.value {
             Value::Null => out.extend_from_slice(b"null"),
@@ -246,8 +248,8 @@ fn json_row(out: &mut Vec<u8>, names: &[Vec<u8>], cells: &[Cell], first: bool) {
                 out.extend_from_slice(if *number > 0.0 { b"1e999" } else { b"-1e999" });
             }
             Value::Real(number) => out.extend_from_slice(quote::real(*number).as_bytes()),
-            Value::Text(text) => out.extend_from_slice(&quote::json(text)),
-            Value::Blob(bytes) => out.extend_from_slice(&quote::json(bytes)),
+            Value::Text(text) => out.extend_from_slice(&json(text)),
+            Value::Blob(bytes) => out.extend_from_slice(&json(bytes)),
         }
     }
     out.push(b'}');

@@ -149,22 +149,3 @@ pub(super) fn html(text: &[u8]) -> Vec<u8> {
     }
     out
 }
-
-/// A text as JSON.
-pub(super) fn json(text: &[u8]) -> Vec<u8> {
-    let mut out = vec![b'"'];
-    for byte in text {
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
-            8 => out.extend_from_slice(b"\\b"),
-            12 => out.extend_from_slice(b"\\f"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            byte if *byte < b' ' => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            byte => out.push(*byte),
-        }
-    }
-    out.push(b'"');
-    out
-}

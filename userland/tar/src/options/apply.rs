@@ -7,7 +7,6 @@ use super::flags::{Flag, LINE};
 use super::lists::Lists;
 use super::values::{format, invalid_choice, invalid_owner, owner, program};
 use super::{How, Mode, Old, Options, Stop, TagRule, Word};
-use crate::checkpoint::Checkpoints;
 use crate::exclude::{Exclude, VCS};
 use crate::header::{BLOCK, Format};
 use crate::quote::Style;
@@ -153,7 +152,6 @@ impl Reading {
             Flag::ExcludeCaches => tag(CACHE_TAG, TagRule::KeepTag),
             Flag::ExcludeCachesUnder => tag(CACHE_TAG, TagRule::KeepFolder),
             Flag::ExcludeCachesAll => tag(CACHE_TAG, TagRule::Nothing),
-            Flag::ExcludeVcsIgnores => self.options.ignore_files = true,
             Flag::ExcludeFrom => {
                 self.exclude_from(value)?;
                 self.idle.push(("--exclude-from", Some(value.to_vec())));
@@ -209,8 +207,6 @@ impl Reading {
             Flag::FilesFrom => self.list(&value)?,
             Flag::AddFile => self.name(value),
             Flag::ToCommand => options.command = Some(value),
-            Flag::Checkpoint => Checkpoints::of(&mut options.checkpoints).every(&text).map_err(Stop::Fatal)?,
-            Flag::CheckpointAction => Checkpoints::of(&mut options.checkpoints).action(&text).map_err(Stop::Fatal)?,
             Flag::Label => options.label = Some(value),
             Flag::Program => {
                 let words: Vec<&str> = text.split_whitespace().collect();

@@ -66,7 +66,6 @@ tidebox_gnu::options! {
         ExcludeFrom = "-X, --exclude-from=FILE", "exclude patterns listed in FILE";
         Exclude = "--exclude=PATTERN", "exclude files";
         ExcludeVcs = "--exclude-vcs", "exclude files of version control";
-        ExcludeVcsIgnores = "--exclude-vcs-ignores", "read exclude patterns from .gitignore and its kin";
         ExcludeBackups = "--exclude-backups", "exclude backup and lock files";
         ExcludeCaches = "--exclude-caches", "exclude contents of tagged cache directories";
         ExcludeCachesUnder = "--exclude-caches-under", "same, including the tag file";
@@ -121,8 +120,6 @@ tidebox_gnu::options! {
         IgnoreCommandError = "--ignore-command-error", "ignore exit codes of commands";
         NoIgnoreCommandError = "--no-ignore-command-error", "";
         Totals = "--totals[=SIGNAL]", "print total bytes at the end";
-        Checkpoint = "--checkpoint[=N]", "print a message every N records; .N prints dots";
-        CheckpointAction = "--checkpoint-action=ACTION", "dot or echo";
         FullTime = "--full-time", "print times to their full resolution";
         Utc = "--utc", "";
         ShowTransformed = "--show-transformed-names, --show-stored-names", "show names after transformation";
@@ -145,6 +142,9 @@ tidebox_gnu::options! {
             unsupported "archives of several volumes are not supported";
         Remote = "--rmt-command=COMMAND, --rsh-command=COMMAND", "", unsupported "remote archives are not supported";
         Attributes = "--acls, --selinux, --xattrs", "", unsupported "extended attributes are not supported";
+        Checkpoint = "--checkpoint[=N], --checkpoint-action=ACTION", "", unsupported "checkpoints are not supported";
+        ExcludeVcsIgnores = "--exclude-vcs-ignores", "",
+            unsupported "--exclude-vcs-ignores is not supported; use --exclude-from";
         Interactive = "-w, --interactive, --confirmation", "", unsupported "confirmations are not supported";
         Verify = "-W, --verify", "", unsupported "--verify is not supported; run tar -d afterwards";
         StartingFile = "-K, --starting-file=NAME", "", unsupported "--starting-file is not supported";

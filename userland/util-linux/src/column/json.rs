@@ -1,27 +1,9 @@
 //! JSON output.
 
+use tidebox_gnu::escape::json as string;
 use tidebox_gnu::stream::Output;
 
 use super::table::Table;
-
-fn string(text: &[u8]) -> Vec<u8> {
-    let mut out = vec![b'"'];
-    for byte in text {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            8 => out.extend_from_slice(b"\\b"),
-            9 => out.extend_from_slice(b"\\t"),
-            10 => out.extend_from_slice(b"\\n"),
-            12 => out.extend_from_slice(b"\\f"),
-            13 => out.extend_from_slice(b"\\r"),
-            0..=31 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            byte => out.push(*byte),
-        }
-    }
-    out.push(b'"');
-    out
-}
 
 /// Prints a table. Names of columns become lower case.
 pub(super) fn print(table: &Table, name: &[u8], out: &mut Output) {

@@ -5,8 +5,8 @@ use super::super::{Def, keep};
 use super::{Outcome, Parser};
 
 impl Parser<'_> {
-    /// `def name(parameters): body;`. Defines the name. `prefix` precedes the name for jaq.
-    pub(in crate::syntax) fn def(&mut self, prefix: &str) -> Outcome<Def> {
+    /// `def name(parameters): body;`. Defines the name.
+    pub(in crate::syntax) fn def(&mut self) -> Outcome<Def> {
         self.expect("def", &[])?;
         let name = self.def_name()?;
         let mut args = Vec::new();
@@ -25,10 +25,9 @@ impl Parser<'_> {
             self.expect(":", &["'('", "':'"])?;
         }
         let arity = args.len();
-        let called = if prefix.is_empty() { name } else { keep(format!("{prefix}{name}")) };
         let mark = self.scope.mark();
         // Parameters shadow the definition itself, and `$name` is also a filter.
-        self.scope.add_filter(name, arity, called);
+        self.scope.add_filter(name, arity, name);
         for parameter in &args {
             match parameter.strip_prefix('$') {
                 Some(bare) => {
@@ -38,14 +37,14 @@ impl Parser<'_> {
                 None => self.scope.add_filter(parameter, 0, parameter),
             }
         }
-        self.defining.push((called, arity, false));
+        self.defining.push((name, arity, false));
         let body = self.pipe();
         let calls_itself = self.defining.pop().is_some_and(|(_, _, called)| called);
         self.scope.leave(mark);
         let body = body?;
         self.expect(";", &[])?;
-        self.scope.add_filter(name, arity, called);
-        Ok(self.definition(Def { name: called, args, body }, calls_itself))
+        self.scope.add_filter(name, arity, name);
+        Ok(self.definition(Def { name, args, body }, calls_itself))
     }
 
     fn def_name(&mut self) -> Outcome<&'static str> {

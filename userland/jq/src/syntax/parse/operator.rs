@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
     pub(super) fn pipe_inner(&mut self) -> Outcome<Term> {
         if self.peek().is("def") {
             let mark = self.scope.mark();
-            let def = self.def("")?;
+            let def = self.def()?;
             let rest = self.pipe();
             self.scope.leave(mark);
             return Ok(Term::Def(vec![def], Box::new(rest?)));

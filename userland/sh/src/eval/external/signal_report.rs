@@ -73,32 +73,9 @@ impl Shell {
 
 /// The description of a signal that ended a program, as bash prints it.
 pub(crate) fn death_text(signal: u8) -> String {
-    let text = match signal {
-        1 => "Hangup",
-        2 => "Interrupt",
-        3 => "Quit",
-        13 => "Broken pipe",
-        4 => "Illegal instruction",
-        5 => "Trace/breakpoint trap",
-        6 => "Aborted",
-        7 => "Bus error",
-        8 => "Floating point exception",
-        9 => "Killed",
-        10 => "User defined signal 1",
-        11 => "Segmentation fault",
-        12 => "User defined signal 2",
-        14 => "Alarm clock",
-        15 => "Terminated",
-        16 => "Stack fault",
-        24 => "CPU time limit exceeded",
-        25 => "File size limit exceeded",
-        26 => "Virtual timer expired",
-        27 => "Profiling timer expired",
-        29 => "I/O possible",
-        30 => "Power failure",
-        31 => "Bad system call",
-        34..=64 => return format!("Real-time signal {}", signal - 34),
-        _ => return signal_name(signal).map_or_else(|| format!("Signal {signal}"), |name| format!("SIG{name}")),
-    };
-    text.to_owned()
+    match (signal, tidebox_gnu::signal::description(signal)) {
+        (_, Some(text)) => text.to_owned(),
+        (34..=64, None) => format!("Real-time signal {}", signal - 34),
+        _ => signal_name(signal).map_or_else(|| format!("Signal {signal}"), |name| format!("SIG{name}")),
+    }
 }

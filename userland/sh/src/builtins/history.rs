@@ -1,9 +1,6 @@
 //! `history`.
 
-pub(super) mod fc;
-
 use crate::builtins::option_letters::Letters;
-use crate::history::Expanded;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell};
@@ -43,7 +40,10 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             }
             Ok(0)
         }
-        (Some(b'p'), _) => show_expanded(shell, words),
+        (Some(b'p'), _) => {
+            shell.report_builtin_error("-p: history expansion is not supported");
+            Ok(1)
+        }
         (_, Some(range)) => Ok(remove(shell, range)),
         (Some(letter), None) => Ok(file(shell, letter, words.first())),
         (None, None) => {
@@ -66,28 +66,10 @@ fn store(shell: &mut Shell, text: &[u8]) {
     shell.history.pushed = true;
 }
 
-/// `-p`: the words with references replaced, which is itself forgotten.
-fn show_expanded(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
-    if words.is_empty() {
-        return Ok(0);
-    }
-    if !shell.history.pushed && shell.history.added {
-        shell.history.pop();
-    }
-    let (mut text, mut status) = (Bytes::new(), 0);
-    for word in words {
-        match shell.expand_history(word, None, 0) {
-            Ok(Expanded::Same) => text.extend_from_slice(word),
-            Ok(Expanded::Line(line) | Expanded::Print(line)) => text.extend(line),
-            Err(_) => {
-                shell.report_builtin_error([&word[..], b": history expansion failed"].concat());
-                status = 1;
-                continue;
-            }
-        }
-        text.push(b'\n');
-    }
-    Ok(shell.print(text).max(status))
+/// `fc`, which edits commands of the list and runs them again.
+pub(super) fn fc(shell: &mut Shell, _: &[Bytes]) -> EvalResult<u8> {
+    shell.report_builtin_error("editing the history is not supported; list it with `history'");
+    Ok(1)
 }
 
 fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {

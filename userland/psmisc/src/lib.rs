@@ -1,5 +1,0 @@
-//! Tools of psmisc.
-
-mod killall;
-
-pub use killall::main as killall;
