@@ -63,7 +63,7 @@ fn pack_xz(source: &mut Source, sink: &mut Sink) -> bool {
 }
 
 fn unpack_xz(source: &mut Source, sink: &mut Sink) -> bool {
-    xz::codec::unpack(source, sink, xz::Format::Auto, false, 1 << 20).is_ok()
+    xz::codec::unpack(source, sink, xz::Format::Auto).is_ok()
 }
 
 fn pack_zstd(source: &mut Source, sink: &mut Sink) -> bool {
