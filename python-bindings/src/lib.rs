@@ -7,6 +7,7 @@ mod arguments;
 mod awaitable;
 mod cassette;
 mod command;
+mod deferred;
 mod errors;
 mod execute;
 mod files;
@@ -26,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use super::cassette::NativeCassette;
     #[pymodule_export]
-    use super::command::{run_command, use_archive};
+    use super::command::{run_command, use_archive, use_pack_wheels};
     #[pymodule_export]
     use super::errors::{FileOperationError, SandboxError};
     #[pymodule_export]
@@ -35,6 +36,8 @@ mod _native {
     use super::files::{FileInfo, GlobResult, GrepMatch, GrepResult, ReadResult, TransferResult};
     #[pymodule_export]
     use super::host_tool::ToolCall;
+    #[pymodule_export]
+    use super::options::engine_started;
     #[pymodule_export]
     use super::provider::{NativeEmulator, NativeProvider};
     #[pymodule_export]

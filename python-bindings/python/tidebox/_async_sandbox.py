@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ._native import (
     ExecuteResult,
@@ -16,6 +16,7 @@ from ._native import (
     OutputChunk,
     ReadResult,
     TransferResult,
+    engine_started,
 )
 from ._options import Command, Content, Overflow, Path, ShellMode
 from ._python_session import AsyncPythonSession
@@ -29,7 +30,15 @@ class AsyncSandbox(SandboxBase):
     """A sandbox for asyncio: the methods of `Sandbox`, to be awaited. Nothing blocks the event loop.
 
     Sandboxes run on threads of Tidebox, so one event loop can use thousands of them. Cancelling a task stops its command.
+
+    The first sandbox of a process, and one with `seed_dir` or `tar`, is created on another thread. The first awaited operation
+    waits for it, and raises the exceptions of its options. `snapshot`, `restore`, `diff` and `fork` block until it exists, so
+    await an operation before them.
     """
+
+    @staticmethod
+    def _is_deferred(options: Mapping[str, Any]) -> bool:
+        return not engine_started() or options["seed_dir"] is not None or options["tar"] is not None
 
     def _loop(self) -> asyncio.AbstractEventLoop | None:
         # asyncio takes longer to import than tidebox. A program with a running loop has imported it.
@@ -120,11 +129,12 @@ class AsyncSandbox(SandboxBase):
         return await cast("Awaitable[list[TransferResult]]", self._native.download_files(list(paths), True))
 
     def python_session(self) -> AsyncPythonSession:
-        """Starts a Python interpreter that keeps its variables. Like `Sandbox.python_session`; never waits."""
+        """Starts a Python interpreter that keeps its variables. Like `Sandbox.python_session`. It never waits: the first
+        call of the session does."""
         return AsyncPythonSession(self._native.python_session())
 
     def fork(self) -> AsyncSandbox:
-        """Returns an independent sandbox with the same files, options and tools. It copies no file and never waits."""
+        """Returns an independent sandbox with the same files, options and tools. It copies no file."""
         return AsyncSandbox._of(self._native.fork())
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
@@ -22,7 +23,7 @@ from ._native import (
     Snapshot,
     TransferResult,
 )
-from ._options import Command, Content, Dialect, Limits, Mount, NetworkPolicy, Overflow, Path, ShellMode, native_options
+from ._options import Command, CommandOptions, Content, Dialect, Limits, Mount, NetworkPolicy, Overflow, Path, ShellMode, native_options
 from ._python_session import PythonSession
 from ._tools import NativeTool, Tool
 
@@ -88,6 +89,11 @@ class SandboxBase:
         self._used = False
         self._current = self._build()
 
+    @staticmethod
+    def _is_deferred(options: Mapping[str, Any]) -> bool:
+        """Returns whether the sandbox is created on another thread, and its operations wait for it."""
+        return False
+
     def _loop(self) -> Any:
         """Returns the event loop for tools that are coroutines."""
         return None
@@ -96,6 +102,10 @@ class SandboxBase:
         loop = self._loop()
         tools = [(name, NativeTool(function, loop)) for name, function in self._tools.items()]
         options = native_options(**self._options, tools=tools)
+        if self._is_deferred(options):
+            if options["id"] is None and options["seed"] is None:
+                options["id"] = f"sb-{os.urandom(16).hex()}"
+            return NativeSandbox.create_deferred(options, self._snapshot)
         if self._snapshot is not None:
             return NativeSandbox.create_from(options, self._snapshot)
         return NativeSandbox.create(options)
@@ -418,9 +428,7 @@ def command_arguments(
     timeout: float | None,
     on_overflow: Overflow,
     shell: ShellMode | None,
-) -> tuple[
-    str | list[str], Content | None, Path | None, list[tuple[str, str]], float | None, str, bool | None
-]:
+) -> tuple[str | list[str], CommandOptions]:
     """Converts the arguments of `execute` to those of the native module."""
     if not isinstance(command, str):
         if isinstance(command, (bytes, bytearray)) or not isinstance(command, Iterable):
@@ -429,4 +437,4 @@ def command_arguments(
     if shell not in (None, "fresh", "persistent"):
         raise ValueError(f"shell must be 'fresh' or 'persistent', not {shell!r}")
     persistent = None if shell is None else shell == "persistent"
-    return command, stdin, cwd, list(env.items()) if env else [], timeout, on_overflow, persistent
+    return command, (stdin, cwd, list(env.items()) if env else [], timeout, on_overflow, persistent)

@@ -41,7 +41,7 @@ fn source(dir: &Path, image: &str, task: PreinitMode) -> PreinitSource {
         write_first_image(&dir.join("first.image"), &parts).expect("the directory can be written");
     }
     let digest = Sha256::digest(&parts.module).into();
-    PreinitSource { module, digest, image: dir.join(image), native: None, task }
+    PreinitSource { module, digest, image: dir.join(image), native: None, on_compile: None, task }
 }
 
 fn fixture(source: PreinitSource) -> Fixture {
