@@ -137,7 +137,7 @@ class SandboxBase:
     def tool(self, function: _Tool) -> _Tool: ...
     @overload
     def tool(self, *, name: str) -> Callable[[_Tool], _Tool]: ...
-    def tool(self, function: _Tool | None = None, *, name: str | None = None) -> Any:
+    def tool(self, function: Tool | None = None, *, name: str | None = None) -> Any:
         """Makes a function a command of the sandbox. It runs in this process, with all its rights.
 
             @sandbox.tool
