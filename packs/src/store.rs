@@ -166,7 +166,7 @@ impl PackStore {
     }
 
     /// Returns the path of a wheel: the one in the directory of wheels if it has the pinned hash, else that of the download.
-    fn find_wheel(&self, wheel: &PinnedWheel) -> PathBuf {
+    pub(crate) fn find_wheel(&self, wheel: &PinnedWheel) -> PathBuf {
         match &self.wheels {
             Some(dir) if fetch::is_verified(dir, wheel) => dir.join(&wheel.file),
             _ => self.dir.join(DOWNLOADS).join(&wheel.file),
