@@ -22,6 +22,8 @@ pub(crate) enum Command {
     /// `tidebox warm`: compiles the guest programs into the cache, or for any processor into the directory of `--archive`. For
     /// set-up scripts and packages; not listed in the help.
     Precompile { archive: Option<PathBuf> },
+    /// `tidebox pack ship NAME DIR`: writes the wheels of a pack for a package that ships them; not listed in the help.
+    ShipPack { name: String, dir: PathBuf },
     /// `tidebox pack`
     Pack(PackCommand),
     /// `tidebox serve`
@@ -55,9 +57,18 @@ pub(crate) struct Serve {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Exec {
     pub(crate) options: SandboxArgs,
-    pub(crate) command: String,
+    pub(crate) command: CommandArg,
     pub(crate) json: bool,
     pub(crate) stdin: bool,
+}
+
+/// What `tidebox exec` runs.
+#[derive(Debug, PartialEq)]
+pub(crate) enum CommandArg {
+    /// A command line for the shell.
+    Line(String),
+    /// `--argv`: a program and its arguments, without a shell.
+    Arguments(Vec<String>),
 }
 
 /// Options of the sandbox.
@@ -113,28 +124,43 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
 
 fn exec(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut options = SandboxArgs::default();
-    let (mut json, mut stdin, mut command) = (false, false, None);
+    let (mut json, mut stdin, mut is_list, mut command) = (false, false, false, None);
     while let Some(argument) = parser.next()? {
         match argument {
             Long("json") => json = true,
             Long("stdin") => stdin = true,
+            Long("argv") => is_list = true,
             Long("help") | Short('h') => return Ok(Command::Help),
             Long("pip") => options.pip = true,
             Long(name) if options.accepts(name) => {
                 let name = name.to_owned();
                 options.set(&name, parser.value()?)?;
             }
-            Value(line) if command.is_none() => command = Some(line.string()?),
+            // Everything after the program is its own, options too.
+            Value(program) if is_list => {
+                let mut arguments = vec![program.string()?];
+                for argument in parser.raw_args()? {
+                    arguments.push(argument.string()?);
+                }
+                command = Some(CommandArg::Arguments(arguments));
+            }
+            Value(line) if command.is_none() => command = Some(CommandArg::Line(line.string()?)),
             Value(extra) => {
                 let message = format!(
-                    "unexpected argument {extra:?} after the command; quote the whole command line as one argument"
+                    "unexpected argument {extra:?} after the command; quote the whole command line as one argument, or \
+                     pass a program and its arguments after --argv"
                 );
                 return Err(message.into());
             }
             other => return Err(other.unexpected()),
         }
     }
-    let command = command.ok_or("missing command; usage: tidebox exec 'COMMAND'")?;
+    let command = match command {
+        Some(CommandArg::Line(_)) if is_list => return Err("--argv must be before the program".into()),
+        Some(command) => command,
+        None if is_list => return Err("missing program; usage: tidebox exec --argv PROGRAM [ARGUMENT...]".into()),
+        None => return Err("missing command; usage: tidebox exec 'COMMAND'".into()),
+    };
     Ok(Command::Exec(Exec { options, command, json, stdin }))
 }
 
@@ -220,6 +246,10 @@ fn pack(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         Some(Long("help") | Short('h')) => return Ok(Command::Help),
         _ => return Err(USAGE.into()),
     };
+    if action == "ship" {
+        let (name, dir) = (parser.value()?.string()?, parser.value()?.into());
+        return without_arguments(parser, Command::ShipPack { name, dir });
+    }
     let (mut name, mut with) = (None, Vec::new());
     while let Some(argument) = parser.next()? {
         match argument {

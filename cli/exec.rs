@@ -1,4 +1,4 @@
-//! `tidebox exec`: runs one command line.
+//! `tidebox exec`: runs one command line, or one program.
 
 use std::future::pending;
 use std::io::{self, Read as _, Write as _};

@@ -11,5 +11,6 @@ fn main() -> ExitCode {
     if let Some(archive) = archive {
         tidebox::set_installation(archive, tidebox::report_compilation);
     }
+    tidebox::set_pack_support(None, tidebox::prepare_pack, tidebox::report_pack_compilation);
     ExitCode::from(tidebox::run_command(std::env::args_os().skip(1)))
 }

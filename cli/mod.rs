@@ -20,6 +20,7 @@ use std::sync::Once;
 use anyhow::Result;
 
 use args::Command;
+pub use pack::prepare_pack;
 
 /// Exit code if Tidebox itself failed, as of `env` and `timeout`. Commands avoid it, so it is unambiguous in practice.
 const EXIT_INTERNAL_ERROR: u8 = 125;
@@ -45,6 +46,16 @@ pub fn report_compilation() {
     });
 }
 
+/// Says once on standard error that a pack is compiled, for [`set_pack_support`](crate::set_pack_support).
+pub fn report_pack_compilation() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        eprintln!(
+            "tidebox: compiling Python for this version and processor, which takes minutes; the result is kept in the cache directory"
+        );
+    });
+}
+
 fn run(command: Command) -> Result<u8> {
     match command {
         Command::Exec(exec) => exec::exec(exec),
@@ -53,6 +64,7 @@ fn run(command: Command) -> Result<u8> {
         Command::Pack(command) => pack::pack(command),
         Command::Serve(command) => serve::serve(command),
         Command::Precompile { archive } => sandbox::precompile(archive.as_deref()),
+        Command::ShipPack { name, dir } => pack::ship(&name, &dir),
         Command::Help => print(&usage()),
         Command::Version => print(concat!("tidebox ", env!("CARGO_PKG_VERSION"), "\n")),
     }
@@ -84,6 +96,7 @@ Run shell commands in a sandbox inside this process.
 
 Usage:
   tidebox exec [OPTIONS] [--json] [--stdin] 'COMMAND'
+  tidebox exec [OPTIONS] [--json] [--stdin] --argv PROGRAM [ARGUMENT...]
   tidebox shell [OPTIONS]
   tidebox backend [OPTIONS] [--dialect js|python|langchain-tests]
   tidebox serve --provider NAME,...|all [--listen ADDRESS:PORT] [--key KEY] [OPTIONS]
@@ -117,6 +130,8 @@ Options:
   --limits KEY=N,...    Change limits, see below; sizes accept the suffixes K, M and G (repeatable)
 
 Options of exec:
+  --argv                Run a program with the arguments after it, without a shell that expands them. Options of
+                        tidebox must precede the program
   --json                Print one JSON object at the end instead of streaming the output: stdout, stderr, output
                         (both in the order of arrival), exit_code, truncated, stopped_by, duration_ms,
                         cpu_time_ms, peak_memory_bytes. U+FFFD replaces invalid UTF-8

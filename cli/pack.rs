@@ -1,6 +1,7 @@
 //! `tidebox pack`: optional runtimes.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 
 use crate::Packs;
 use anyhow::{Result, bail};
@@ -8,6 +9,31 @@ use anyhow::{Result, bail};
 use crate::cli::args::PackCommand;
 use crate::cli::progress::ProgressDisplay;
 use crate::cli::sandbox;
+
+/// Adds a pack whose wheels are shipped, and shows its progress on standard error, for
+/// [`set_pack_support`](crate::set_pack_support). Waits for its end, also on a thread of a Tokio runtime.
+///
+/// # Errors
+/// Those of [`Packs::add`].
+pub fn prepare_pack(name: &str) -> crate::Result<()> {
+    let failed = |message: String| crate::Error::new(crate::ErrorKind::Engine, "pack", message);
+    let work = || {
+        let runtime = sandbox::runtime().map_err(|error| failed(format!("{error:#}")))?;
+        let display = ProgressDisplay::start(&format!("tidebox: first use of {name}"));
+        runtime.block_on(Packs::user().add(name, &[], |event| display.report(event)))
+    };
+    // A thread of a Tokio runtime cannot wait for another runtime.
+    std::thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|_| {
+        Err(failed(format!("the preparation of the pack {name} panicked; this is a bug in tidebox")))
+    })
+}
+
+/// Writes the wheels of a pack.
+pub(crate) fn ship(name: &str, dir: &Path) -> Result<u8> {
+    let display = ProgressDisplay::start(name);
+    Packs::user().ship(name, dir, |event| display.report(event))?;
+    Ok(0)
+}
 
 /// Runs `tidebox pack`.
 pub(crate) fn pack(command: PackCommand) -> Result<u8> {
@@ -46,7 +72,11 @@ fn add(name: &str, with: &[String]) -> Result<u8> {
 fn list() -> Result<u8> {
     let mut out = io::stdout().lock();
     for state in Packs::user().list() {
-        let ready = if state.ready { "ready" } else { "not installed" };
+        let ready = match (state.ready, state.ready_on_use) {
+            (true, _) => "ready",
+            (false, true) => "prepared on first use",
+            (false, false) => "not installed",
+        };
         write!(out, "{}\t{}\t{ready}\t{}", state.name, state.version, state.about)?;
         if !state.with.is_empty() {
             write!(out, ", with {}", state.with.join(", "))?;

@@ -12,7 +12,7 @@ use crate::{
 use anyhow::{Context, Result, bail};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cli::args::{self, SandboxArgs};
+use crate::cli::args::{self, CommandArg, SandboxArgs};
 
 /// Base of relative paths.
 pub(crate) const WORKSPACE: &str = "/workspace";
@@ -66,8 +66,11 @@ pub(crate) fn builder_with_options(options: &SandboxArgs) -> Result<SandboxBuild
 }
 
 /// Returns the request with working directory, environment and timeout of the options.
-pub(crate) fn request(options: &SandboxArgs, command: String) -> Result<ExecuteRequest> {
-    let mut request = ExecuteRequest::new(command);
+pub(crate) fn request(options: &SandboxArgs, command: CommandArg) -> Result<ExecuteRequest> {
+    let mut request = match command {
+        CommandArg::Line(line) => ExecuteRequest::new(line),
+        CommandArg::Arguments(arguments) => ExecuteRequest::from_arguments(arguments)?,
+    };
     request.timeout = options.timeout;
     request.output_overflow = options.output_overflow;
     request.env = options.env.clone();

@@ -37,10 +37,10 @@ mod system;
 
 pub use cassette_file::CassetteFile;
 #[cfg(feature = "cli")]
-pub use cli::{report_compilation, run_command};
+pub use cli::{prepare_pack, report_compilation, report_pack_compilation, run_command};
 #[cfg(feature = "emulators")]
 pub use emulate::{emulate, emulated_sandboxes};
-pub use pack::{InstalledPack, PackState, Packs};
+pub use pack::{InstalledPack, PackState, Packs, set_pack_support};
 pub use pip::PipExt;
 pub use provider::{ProviderBuilder, provider};
 #[cfg(feature = "remote")]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -9,7 +10,9 @@ use tidebox_core::{Error, ErrorKind, ExecuteRequest, Limits, Result, SandboxBack
 use tidebox_kernel::fs::FileBytes;
 use tidebox_packs::{InstalledPack as StoredPack, PACKS, Pack, PackProgress, PackStore, StagedPack, TreeFile};
 use tidebox_vfs_backend::Program;
-use tidebox_wasi_runner::{CacheDir, PreinitMode, PreinitSource, split_module as split_wasm, write_first_image};
+use tidebox_wasi_runner::{
+    CacheDir, PreinitMode, PreinitSource, PrepareSource, split_module as split_wasm, write_first_image,
+};
 
 use crate::runtime::{Runtime, RuntimeConfig};
 use crate::system;
@@ -82,29 +85,58 @@ pub struct PackState {
     pub about: &'static str,
     /// True if it is installed and ready.
     pub ready: bool,
+    /// True if it is not ready, and its first use [prepares](set_pack_support) it without a download.
+    pub ready_on_use: bool,
     /// Additional packages, as requested.
     pub with: Vec<String>,
 }
 
-/// An installed pack that sandboxes can use.
+/// A pack that sandboxes can use.
 #[derive(Clone, Debug)]
 pub struct InstalledPack {
     pack: &'static Pack,
-    folder: PathBuf,
-    digest: [u8; 32],
     files: Vec<TreeFile>,
-    task: PreinitMode,
-    image: PathBuf,
-    native: PathBuf,
+    runtime: PackRuntime,
     /// Content of its command files: a unique module that identifies the runtime.
     stub: FileBytes,
+}
+
+/// The runtime of a pack.
+#[derive(Clone, Debug)]
+enum PackRuntime {
+    /// It exists.
+    Prepared { folder: PathBuf, digest: [u8; 32], task: PreinitMode, image: PathBuf, native: PathBuf },
+    /// It is prepared from shipped wheels on the first use.
+    OnUse(Packs),
+}
+
+/// The parts of packs that belong to the program, not to the user.
+#[derive(Debug)]
+struct PackSupport {
+    wheels: Option<PathBuf>,
+    prepare: fn(&str) -> Result<()>,
+    on_compile: fn(),
+}
+
+static SUPPORT: OnceLock<PackSupport> = OnceLock::new();
+
+/// Sets how this program prepares packs on their first use, for all runtimes with the default configuration. Without this call, a
+/// pack must be [added](Packs::add), and is compiled silently if its native code is missing.
+///
+/// `wheels` is a directory with the wheels of packs, as [`Packs::ship`] writes it. `prepare` is called with the name of a pack whose
+/// wheels are there, when a command first uses it, and must add it. `on_compile` is called before an installed
+/// pack is compiled, because its native code is of another version or processor. Call it before the first sandbox; only the first call
+/// has an effect.
+pub fn set_pack_support(wheels: Option<PathBuf>, prepare: fn(&str) -> Result<()>, on_compile: fn()) {
+    let _ = SUPPORT.set(PackSupport { wheels, prepare, on_compile });
 }
 
 impl Packs {
     /// Packs in the user's cache directory. Without one, packs cannot be installed.
     #[must_use]
     pub fn user() -> Self {
-        Self { store: system::packs_dir().map(PackStore::new) }
+        let wheels = SUPPORT.get().and_then(|support| support.wheels.clone());
+        Self { store: system::packs_dir().map(|dir| PackStore::new(dir).with_wheels(wheels)) }
     }
 
     /// Packs in a directory, which may be missing.
@@ -122,6 +154,7 @@ impl Packs {
                 version: pack.version,
                 about: pack.about,
                 ready: installed.is_some(),
+                ready_on_use: installed.is_none() && self.on_use(pack).is_some(),
                 with: installed.map(|installed| installed.manifest.extra_packages).unwrap_or_default(),
             }
         };
@@ -139,17 +172,50 @@ impl Packs {
         PACKS.iter().filter_map(ready).collect()
     }
 
-    /// Returns the packs that are ready, without those that have the commands of an earlier one: `python` takes precedence over
-    /// `python-slim`.
+    /// Returns the packs that are ready, and those that the [first use](set_pack_support) prepares. Omits those that have the
+    /// commands of an earlier one: `python` takes precedence over `python-slim`.
     #[must_use]
     pub fn default_packs(&self) -> Vec<InstalledPack> {
         let mut packs: Vec<InstalledPack> = Vec::new();
-        for pack in self.ready() {
+        for pack in self.ready().into_iter().chain(PACKS.iter().filter_map(|pack| self.on_use(pack))) {
             if !packs.iter().any(|earlier| earlier.conflicts_with(&pack)) {
                 packs.push(pack);
             }
         }
         packs
+    }
+
+    /// Returns a pack that is prepared on its first use. `None` if its wheels are not shipped for this program.
+    fn on_use(&self, pack: &'static Pack) -> Option<InstalledPack> {
+        let files = self.store.as_ref()?.list_shipped(pack, &build_fingerprint(pack))?;
+        let supported = cfg!(feature = "python") && SUPPORT.get().is_some();
+        supported.then(|| InstalledPack { pack, files, runtime: PackRuntime::OnUse(self.clone()), stub: stub(pack) })
+    }
+
+    /// Returns a pack, which it prepares if it is not ready. Other processes wait for the first one that does.
+    fn prepare(&self, pack: &'static Pack) -> std::result::Result<InstalledPack, String> {
+        let ready = || InstalledPack::of(&self.installed(pack)?, self.store.as_ref()?.native());
+        if let Some(pack) = ready() {
+            return Ok(pack);
+        }
+        let store = self.store().map_err(|error| error.message().to_owned())?;
+        let _lock = store.lock().map_err(|error| error.to_string())?;
+        if let Some(pack) = ready() {
+            return Ok(pack);
+        }
+        let support = SUPPORT.get().ok_or("it is not installed")?;
+        (support.prepare)(pack.name).map_err(|error| error.message().to_owned())?;
+        ready().ok_or_else(|| format!("the pack {} was removed while it was prepared", pack.name))
+    }
+
+    /// Writes the wheels of a pack and a list of its files into a directory, for [`set_pack_support`]. Downloads them if necessary.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] if a file cannot be downloaded or written.
+    pub fn ship(&self, name: &str, dir: &Path, mut progress: impl FnMut(PackProgress<'_>)) -> Result<()> {
+        let (store, pack) = (self.store()?, find_pack(name)?);
+        let staged = store.stage(pack, &[], PYTHON_SOURCES, &mut progress).map_err(|error| failed(&error))?;
+        store.ship(&staged, &build_fingerprint(pack), dir).map_err(|error| failed(&error))
     }
 
     fn installed(&self, pack: &'static Pack) -> Option<StoredPack> {
@@ -177,7 +243,8 @@ impl Packs {
             let folder = staged.dir().to_owned();
             let image = folder.join(image);
             let files = staged.files().map_err(|error| failed(&error))?;
-            let ready = InstalledPack::new(pack, folder, digest, files, task, image, store.native());
+            let prepared = PackRuntime::Prepared { folder, digest, task, image, native: store.native() };
+            let ready = InstalledPack { pack, files, runtime: prepared, stub: stub(pack) };
             let config = RuntimeConfig { packs: vec![ready.clone()], ..RuntimeConfig::default() };
             Ok::<_, Error>((Runtime::new(config)?, ready))
         };
@@ -238,20 +305,9 @@ impl Packs {
 impl InstalledPack {
     fn of(installed: &StoredPack, native: PathBuf) -> Option<Self> {
         let (files, digest) = (installed.files().ok()?, unhex(&installed.manifest.module)?);
-        let image = installed.dir.join(IMAGE);
-        Some(Self::new(installed.pack, installed.dir.clone(), digest, files, PreinitMode::Run, image, native))
-    }
-
-    fn new(
-        pack: &'static Pack,
-        folder: PathBuf,
-        digest: [u8; 32],
-        files: Vec<TreeFile>,
-        task: PreinitMode,
-        image: PathBuf,
-        native: PathBuf,
-    ) -> Self {
-        Self { pack, folder, digest, files, task, image, native, stub: stub(pack) }
+        let (folder, image) = (installed.dir.clone(), installed.dir.join(IMAGE));
+        let runtime = PackRuntime::Prepared { folder, digest, task: PreinitMode::Run, image, native };
+        Some(Self { pack: installed.pack, files, runtime, stub: stub(installed.pack) })
     }
 
     /// Its name.
@@ -267,27 +323,29 @@ impl InstalledPack {
     }
 
     /// Returns its commands and the source of their runtime.
-    pub(crate) fn program(&self) -> (Program, PreinitSource) {
+    pub(crate) fn program(&self) -> (Program, PrepareSource) {
         let program = Program::new(self.pack.commands.iter().copied(), self.stub.clone());
-        let module = self.folder.join(MODULE);
-        let source = PreinitSource {
-            module,
-            digest: self.digest,
-            image: self.image.clone(),
-            // Stored with the packs, so that removing a pack removes it.
-            native: CacheDir::open(&self.native).ok(),
-            task: self.task.clone(),
-        };
-        (program, source)
+        let (pack, runtime) = (self.pack, self.runtime.clone());
+        (program, Box::new(move || runtime.source(pack)))
     }
 
     /// Returns its files. Their content is read when they are opened.
     pub(crate) fn files(&self) -> Result<Vec<(String, FileBytes)>> {
-        let initializing = matches!(self.task, PreinitMode::Initialize { .. });
+        let initializing = matches!(self.runtime, PackRuntime::Prepared { task: PreinitMode::Initialize { .. }, .. });
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            let host = file.host.clone();
-            let bytes = FileBytes::lazy(file.len, b"", move || fs::read(&host).unwrap_or_default());
+            let (host, pack) = (file.host.clone(), self.pack);
+            let bytes = match &self.runtime {
+                PackRuntime::Prepared { .. } => {
+                    FileBytes::lazy(file.len, b"", move || fs::read(&host).unwrap_or_default())
+                }
+                PackRuntime::OnUse(packs) => {
+                    let packs = packs.clone();
+                    // The file is written by the preparation.
+                    let read = move || packs.prepare(pack).ok().and_then(|_| fs::read(&host).ok());
+                    FileBytes::lazy(file.len, b"", move || read().unwrap_or_default())
+                }
+            };
             // During initialization the interpreter searches the path that its module was built with.
             if let Some(name) = file.path.strip_prefix(self.pack.library_dir).filter(|_| initializing) {
                 files.push((format!("{FIRST_PATH}{name}"), bytes.clone()));
@@ -299,6 +357,31 @@ impl InstalledPack {
 
     pub(crate) fn stub(&self) -> &FileBytes {
         &self.stub
+    }
+}
+
+impl PackRuntime {
+    /// Returns the files of the runtime, which it prepares if necessary.
+    fn source(&self, pack: &'static Pack) -> std::result::Result<PreinitSource, String> {
+        let (folder, digest, task, image, native) = match self {
+            Self::Prepared { folder, digest, task, image, native } => (folder, digest, task, image, native),
+            Self::OnUse(packs) => {
+                let prepared = packs.prepare(pack);
+                let prepared = prepared.map_err(|error| format!("cannot prepare the pack {}: {error}", pack.name))?;
+                return prepared.runtime.source(pack);
+            }
+        };
+        // The steps of an installation are reported by its caller.
+        let on_compile = (matches!(task, PreinitMode::Run)).then(|| SUPPORT.get()).flatten();
+        Ok(PreinitSource {
+            module: folder.join(MODULE),
+            digest: *digest,
+            image: image.clone(),
+            // Stored with the packs, so that removing a pack removes it.
+            native: CacheDir::open(native).ok(),
+            on_compile: on_compile.map(|support| support.on_compile),
+            task: task.clone(),
+        })
     }
 }
 

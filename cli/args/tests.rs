@@ -45,7 +45,7 @@ fn exec_accepts_options_before_and_after_the_command() {
         "--limits",
         "processes=7",
     ]);
-    assert_eq!(exec.command, "cat a.txt");
+    assert_eq!(exec.command, CommandArg::Line("cat a.txt".to_owned()));
     assert_eq!(exec.options.files, [Upload { host: "a.txt".into(), guest: "/workspace/a.txt".into() }]);
     assert_eq!(exec.options.env, [("A".to_owned(), "1=2".to_owned())]);
     assert_eq!(exec.options.cwd.as_deref(), Some("/tmp"));
@@ -57,7 +57,18 @@ fn exec_accepts_options_before_and_after_the_command() {
 
 #[test]
 fn two_dashes_precede_a_command_with_a_leading_dash() {
-    assert_eq!(executed(&["exec", "--", "--version"]).command, "--version");
+    assert_eq!(executed(&["exec", "--", "--version"]).command, CommandArg::Line("--version".to_owned()));
+}
+
+#[test]
+fn argv_takes_all_arguments_after_the_program() {
+    for before in [&["exec", "--json", "--argv"][..], &["exec", "--argv", "--json", "--"]] {
+        let exec = executed(&[before, &["grep", "--json", "a b", "--", "-x"]].concat());
+        let expected = ["grep", "--json", "a b", "--", "-x"].map(str::to_owned).to_vec();
+        assert_eq!((exec.command, exec.json), (CommandArg::Arguments(expected), true));
+    }
+    let late = parsed(&["exec", "ls", "--argv"]).expect_err("the option is too late");
+    assert!(late.contains("--argv must be before the program"), "{late}");
 }
 
 #[test]
@@ -70,6 +81,7 @@ fn host_paths_may_contain_a_colon() {
 fn errors_name_the_invalid_argument() {
     for (arguments, expected) in [
         (&["exec"][..], "missing command"),
+        (&["exec", "--argv"], "missing program"),
         (&["exec", "echo", "hi"], "unexpected argument \"hi\" after the command"),
         (&["exec", "--file", "nothing", "true"], "expected HOST:GUEST"),
         (&["exec", "--file", ":/a", "true"], "expected HOST:GUEST"),

@@ -54,7 +54,12 @@ pub(super) struct NoParams {}
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Execute {
-    pub(super) command: String,
+    /// A command line for the shell. Exactly one of this and `argv` is set.
+    #[serde(default)]
+    pub(super) command: Option<String>,
+    /// A program and its arguments, without a shell.
+    #[serde(default)]
+    pub(super) argv: Option<Vec<String>>,
     #[serde(default)]
     pub(super) timeout_ms: Option<u64>,
     #[serde(default)]

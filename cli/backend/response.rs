@@ -3,9 +3,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{
-    Dialect, EditRequest, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult, GlobRequest, GlobResponse,
-    GrepRequest, GrepResponse, LineWindow, ProcessId, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend,
-    ShellMode, ToolContent, Truncation, Upload, WriteRequest,
+    Dialect, EditRequest, Error, ErrorKind, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult,
+    GlobRequest, GlobResponse, GrepRequest, GrepResponse, LineWindow, ProcessId, ReadRequest, ReadResponse, Result,
+    Sandbox, SandboxBackend, ShellMode, ToolContent, Truncation, Upload, WriteRequest,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -24,8 +24,9 @@ pub(super) async fn handle(state: &ServerState, request: Request) -> Result<Valu
     Ok(match request {
         Request::Info(_) => info(sandbox),
         Request::Execute(request) => {
+            let command = command(&request)?;
             // An invalid directory is an error of the command, like a missing one.
-            let request = match execute_request(sandbox, request) {
+            let request = match execute_request(sandbox, command, request) {
                 Ok(request) => request,
                 Err(error) => return Ok(file_error(&error)),
             };
@@ -131,9 +132,21 @@ fn info(sandbox: &Sandbox) -> Value {
     })
 }
 
-fn execute_request(sandbox: &Sandbox, execute: Execute) -> FileResult<ExecuteRequest> {
+/// Returns the request with the command line, or with the program and its arguments.
+fn command(execute: &Execute) -> Result<ExecuteRequest> {
+    match (&execute.command, &execute.argv) {
+        (Some(line), None) => Ok(ExecuteRequest::new(line)),
+        (None, Some(arguments)) => ExecuteRequest::from_arguments(arguments),
+        _ => {
+            let message = "expected either `command`, a command line, or `argv`, a program and its arguments";
+            Err(Error::new(ErrorKind::InvalidRequest, "execute", message))
+        }
+    }
+}
+
+fn execute_request(sandbox: &Sandbox, request: ExecuteRequest, execute: Execute) -> FileResult<ExecuteRequest> {
     let timeout = execute.timeout();
-    let mut request = ExecuteRequest::new(execute.command).with_stdin(execute.stdin_base64.0);
+    let mut request = request.with_stdin(execute.stdin_base64.0);
     request.timeout = timeout;
     request.cwd = execute.cwd.map(|cwd| sandbox.cwd().resolve(cwd)).transpose()?;
     request.env = execute.env.into_iter().collect();

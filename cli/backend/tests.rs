@@ -12,7 +12,8 @@ fn requests_have_any_id_a_method_and_parameters() {
         parsed(r#"{"id": {"a": [1]}, "method": "execute", "params": {"command": "x", "stdin_base64": "AAE="}}"#);
     assert_eq!(id, json!({"a": [1]}));
     let Ok(Request::Execute(execute)) = request else { panic!("{request:?}") };
-    assert_eq!((execute.command.as_str(), execute.timeout_ms, execute.stdin_base64), ("x", None, Bytes(vec![0, 1])));
+    assert_eq!((execute.command.as_deref(), execute.argv.as_ref()), (Some("x"), None));
+    assert_eq!((execute.timeout_ms, execute.stdin_base64), (None, Bytes(vec![0, 1])));
     let (id, request) = parsed(r#"{"method": "info"}"#);
     assert_eq!(id, Value::Null);
     assert!(matches!(request, Ok(Request::Info(_))), "{request:?}");
@@ -23,6 +24,7 @@ fn errors_keep_the_id_of_the_request() {
     for (line, id, expected) in [
         ("{", Value::Null, "invalid JSON"),
         ("[1]", Value::Null, "expected one JSON object"),
+        (r#"{"id": 7, "method": "execute", "params": {"argv": "ls"}}"#, json!(7), "expected a sequence"),
         (r#"{"id": 1}"#, json!(1), "missing field `method`"),
         (r#"{"id": 2, "method": "fly"}"#, json!(2), "unknown variant `fly`"),
         (r#"{"id": 3, "method": "ls"}"#, json!(3), "missing field `path`"),

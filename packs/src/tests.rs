@@ -219,3 +219,30 @@ fn removing_a_pack_keeps_what_another_one_uses() {
     assert!(store.remove(&PYTHON_SLIM).unwrap());
     assert!(!downloads.exists() && !native.exists());
 }
+
+#[test]
+fn shipped_files_are_listed_only_for_the_same_program() {
+    let (dir, wheels) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = PackStore::new(dir.path()).with_wheels(Some(wheels.path().into()));
+    assert!(store.list_shipped(&PYTHON, "1 abc").is_none(), "the list is missing");
+    fs::write(wheels.path().join("python.files"), "1 abc\n4 /usr/lib/a.py\n").unwrap();
+    let files = store.list_shipped(&PYTHON, "1 abc").unwrap();
+    assert_eq!((files[0].path.as_str(), files[0].len), ("/usr/lib/a.py", 4));
+    assert_eq!(files[0].host, dir.path().join("python/tree/usr/lib/a.py"));
+    assert!(store.list_shipped(&PYTHON, "2 abc").is_none() && store.list_shipped(&PYTHON_SLIM, "1 abc").is_none());
+    fs::write(wheels.path().join("python.files"), "1 abc\nfour /usr/lib/a.py\n").unwrap();
+    assert!(store.list_shipped(&PYTHON, "1 abc").is_none(), "the list is damaged");
+    assert!(PackStore::new(dir.path()).list_shipped(&PYTHON, "1 abc").is_none());
+}
+
+#[test]
+fn a_shipped_wheel_is_used_only_with_its_hash() {
+    let (dir, wheels) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = PackStore::new(dir.path()).with_wheels(Some(wheels.path().into()));
+    let path = wheels.path().join("small-1.0-py3-none-any.whl");
+    fs::write(&path, small_wheel("x = 1")).unwrap();
+    let wheel = PinnedWheel::from_file(&path).unwrap();
+    assert_eq!(store.find_wheel(&wheel), path);
+    fs::write(&path, small_wheel("x = 2")).unwrap();
+    assert_eq!(store.find_wheel(&wheel), dir.path().join("downloads").join(&wheel.file));
+}

@@ -86,14 +86,26 @@ impl<'a> TreeBuilder<'a> {
 
 /// Reads the files of a tree that was built in this directory.
 pub(crate) fn files(dir: &Path) -> Result<Vec<TreeFile>, PackError> {
+    let broken = || {
+        let index = dir.join(INDEX);
+        PackError::new(format!("{}: invalid file list; remove the pack and add it again", index.display()))
+    };
+    parse(&read_index(dir)?, dir).ok_or_else(broken)
+}
+
+/// Reads the list of files of a tree that was built in this directory.
+pub(crate) fn read_index(dir: &Path) -> Result<String, PackError> {
     let index = dir.join(INDEX);
-    let text = fs::read_to_string(&index).map_err(|error| PackError::file(&index, &error))?;
+    fs::read_to_string(&index).map_err(|error| PackError::file(&index, &error))
+}
+
+/// Parses the list of files of a tree that is, or will be, in this directory. `None` if it is invalid.
+pub(crate) fn parse(text: &str, dir: &Path) -> Option<Vec<TreeFile>> {
     let root = dir.join(FILES_DIR);
     let file = |line: &str| {
         let (len, path) = line.split_once(' ')?;
         let host = root.join(path.strip_prefix('/')?);
         Some(TreeFile { path: path.to_owned(), host, len: len.parse().ok()? })
     };
-    let broken = || PackError::new(format!("{}: invalid file list; remove the pack and add it again", index.display()));
-    text.lines().map(|line| file(line).ok_or_else(broken)).collect()
+    text.lines().map(file).collect()
 }

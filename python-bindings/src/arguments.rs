@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
-use tidebox::{ExecuteRequest, SandboxPath, ShellMode};
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use tidebox::{Background, ExecuteRequest, SandboxPath, ShellMode};
 
 use crate::errors::{checked, invalid};
 
@@ -104,7 +104,7 @@ impl<'py> FromPyObject<'_, 'py> for Command {
     }
 }
 
-/// Parameters of a command.
+/// Parameters of a command, passed as a tuple in this order.
 pub(crate) struct CommandOptions {
     pub(crate) stdin: Option<Content>,
     pub(crate) cwd: Option<PathArgument>,
@@ -112,6 +112,35 @@ pub(crate) struct CommandOptions {
     pub(crate) timeout: Option<f64>,
     pub(crate) on_overflow: Option<String>,
     pub(crate) persistent: Option<bool>,
+    pub(crate) background: bool,
+}
+
+impl<'py> FromPyObject<'_, 'py> for CommandOptions {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let options = value.cast::<PyTuple>()?;
+        Ok(Self {
+            stdin: option(&options, 0, "stdin")?,
+            cwd: option(&options, 1, "cwd")?,
+            env: option(&options, 2, "env")?,
+            timeout: option(&options, 3, "timeout")?,
+            on_overflow: option(&options, 4, "on_overflow")?,
+            persistent: option(&options, 5, "persistent")?,
+            background: option(&options, 6, "background")?,
+        })
+    }
+}
+
+/// Extracts an option. A wrong type is reported with its name, as for the arguments of a function.
+fn option<T: for<'py> FromPyObjectOwned<'py>>(options: &Bound<'_, PyTuple>, at: usize, name: &str) -> PyResult<T> {
+    options.get_item(at)?.extract::<T>().map_err(|error| {
+        let error: PyErr = error.into();
+        match error.is_instance_of::<PyTypeError>(options.py()) {
+            true => PyTypeError::new_err(format!("argument '{name}': {}", error.value(options.py()))),
+            false => error,
+        }
+    })
 }
 
 impl CommandOptions {
@@ -134,6 +163,7 @@ impl CommandOptions {
             true => ShellMode::Persistent,
             false => ShellMode::Fresh,
         });
+        request.background = if self.background { Background::Keep } else { Background::End };
         Ok(request)
     }
 }

@@ -20,3 +20,9 @@ pub(crate) fn use_archive(directory: PathBuf) {
         tidebox::set_installation(archive, tidebox::report_compilation);
     }
 }
+
+/// Prepares packs on their first use from the wheels in a directory, and reports it on standard error.
+#[pyfunction]
+pub(crate) fn use_pack_wheels(directory: Option<PathBuf>) {
+    tidebox::set_pack_support(directory, tidebox::prepare_pack, tidebox::report_pack_compilation);
+}

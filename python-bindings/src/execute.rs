@@ -66,6 +66,12 @@ impl ExecuteResult {
         self.0.stopped_by.map(tidebox::StopReason::as_str)
     }
 
+    /// The id of the process that runs on after the command, with `background=True`; else None.
+    #[getter]
+    fn process(&self) -> Option<&str> {
+        self.0.process.as_ref().map(tidebox::ProcessId::as_str)
+    }
+
     /// Seconds by the sandbox's clock.
     #[getter]
     fn duration(&self) -> f64 {

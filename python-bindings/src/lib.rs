@@ -7,11 +7,13 @@ mod arguments;
 mod awaitable;
 mod cassette;
 mod command;
+mod deferred;
 mod errors;
 mod execute;
 mod files;
 mod host_tool;
 mod options;
+mod process;
 mod provider;
 mod python_session;
 mod runtime;
@@ -26,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use super::cassette::NativeCassette;
     #[pymodule_export]
-    use super::command::{run_command, use_archive};
+    use super::command::{run_command, use_archive, use_pack_wheels};
     #[pymodule_export]
     use super::errors::{FileOperationError, SandboxError};
     #[pymodule_export]
@@ -35,6 +37,10 @@ mod _native {
     use super::files::{FileInfo, GlobResult, GrepMatch, GrepResult, ReadResult, TransferResult};
     #[pymodule_export]
     use super::host_tool::ToolCall;
+    #[pymodule_export]
+    use super::options::engine_started;
+    #[pymodule_export]
+    use super::process::{NativeProcesses, ProcessOutput, ProcessStatus};
     #[pymodule_export]
     use super::provider::{NativeEmulator, NativeProvider};
     #[pymodule_export]

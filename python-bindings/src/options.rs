@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 use tidebox::network::{AllowRule, HeaderInjection, NetworkPolicy};
@@ -66,18 +67,50 @@ pub(crate) struct SandboxOptions {
     tools: Vec<(String, ToolFunction)>,
 }
 
+/// True after the engine has started.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Returns a builder on the shared engine, which the first call starts.
+pub(crate) fn builder() -> tidebox::Result<SandboxBuilder> {
+    let builder = tidebox::sandbox();
+    STARTED.store(true, Ordering::Release);
+    builder
+}
+
+/// Returns whether the engine has started, so that creating a sandbox takes microseconds.
+#[pyfunction]
+pub(crate) fn engine_started() -> bool {
+    STARTED.load(Ordering::Acquire)
+}
+
 impl SandboxOptions {
+    /// Returns the id of the sandbox before it is created: the option, or that of the seed.
+    pub(crate) fn future_id(&self) -> PyResult<SandboxId> {
+        match (&self.id, self.seed) {
+            (Some(id), _) => checked(SandboxId::parse(id)),
+            (None, Some(seed)) => checked(SandboxBuilder::id_of_seed(seed)),
+            (None, None) => Err(invalid("a sandbox that is created later needs an id")),
+        }
+    }
+
+    /// Returns the working directory.
+    pub(crate) fn working_directory(&self) -> PyResult<SandboxPath> {
+        let path = self.cwd.as_ref().map_or(WORKSPACE, |cwd| &cwd.0);
+        SandboxPath::parse(path).map_err(|error| invalid(format!("cwd: {}", error.message)))
+    }
+
     /// Returns a function that creates a builder with the options, which it has checked once.
     pub(crate) fn repeatable(self) -> PyResult<impl Fn() -> tidebox::Result<SandboxBuilder> + Send + Sync + 'static> {
-        self.clone().apply(checked(tidebox::sandbox())?)?;
+        self.clone().apply(checked(builder())?)?;
         Ok(move || {
             let failed = |error: PyErr| Error::new(ErrorKind::InvalidRequest, "create a sandbox", error.to_string());
-            self.clone().apply(tidebox::sandbox()?).map_err(failed)
+            self.clone().apply(builder()?).map_err(failed)
         })
     }
 
     /// Applies the options.
     pub(crate) fn apply(self, mut builder: SandboxBuilder) -> PyResult<SandboxBuilder> {
+        let cwd = self.working_directory()?;
         let mut limits = Limits::default();
         for (name, value) in self.limits {
             set_limit(&mut limits, &name, value)?;
@@ -89,10 +122,7 @@ impl SandboxOptions {
         for (name, value) in self.env {
             builder = builder.env(name, value);
         }
-        if let Some(cwd) = &self.cwd {
-            builder =
-                builder.cwd(SandboxPath::parse(&cwd.0).map_err(|error| invalid(format!("cwd: {}", error.message)))?);
-        }
+        builder = builder.cwd(cwd);
         for mount in self.mounts {
             builder = mount_host(builder, &mount)?;
         }
@@ -131,6 +161,9 @@ impl SandboxOptions {
         Ok(builder)
     }
 }
+
+/// Default working directory.
+const WORKSPACE: &[u8] = b"/workspace";
 
 /// Start of the clock of deterministic sandboxes without a time: 2024-01-01, in seconds since 1970.
 const DETERMINISTIC_TIME: f64 = 1_704_067_200.0;

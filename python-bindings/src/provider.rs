@@ -19,7 +19,7 @@ use crate::cassette::NativeCassette;
 use crate::errors::{checked, invalid, sandbox_error};
 use crate::options::SandboxOptions;
 use crate::runtime;
-use crate::sandbox::NativeSandbox;
+use crate::sandbox::{LocalSandbox, NativeSandbox};
 
 /// Options of a cloud provider.
 #[derive(FromPyObject)]
@@ -160,7 +160,7 @@ impl NativeProvider {
                 (None, Some(cwd)) => cwd,
                 (None, None) => working_directory(&*backend).await?,
             };
-            Ok(NativeSandbox::new(backend, own, cwd))
+            Ok(NativeSandbox::new(backend, own.map_or(LocalSandbox::No, LocalSandbox::Created), cwd))
         })
     }
 

@@ -3,21 +3,45 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tidebox::{PythonSession, Sandbox};
+use tidebox::{PythonExt, PythonSession, Sandbox};
 use tokio::sync::Mutex;
 
 use crate::arguments::duration;
-use crate::errors::checked;
+use crate::deferred::DeferredSandbox;
+use crate::errors::{checked, invalid};
 use crate::execute::ExecuteResult;
 use crate::runtime;
 
 /// An interpreter. Calls run one after the other.
 #[pyclass(frozen, module = "tidebox")]
-pub(crate) struct NativePythonSession(Arc<Mutex<PythonSession<Arc<Sandbox>>>>);
+pub(crate) struct NativePythonSession(Arc<Mutex<Session>>);
+
+enum Session {
+    Started(PythonSession<Arc<Sandbox>>),
+    /// The sandbox is being created; the first call starts the session.
+    Deferred(Arc<DeferredSandbox>),
+}
+
+impl Session {
+    async fn started(&mut self) -> PyResult<&mut PythonSession<Arc<Sandbox>>> {
+        if let Self::Deferred(sandbox) = self {
+            let sandbox = checked(sandbox.created().await)?;
+            *self = Self::Started(checked(sandbox.python_session())?);
+        }
+        match self {
+            Self::Started(session) => Ok(session),
+            Self::Deferred(_) => Err(invalid("the session did not start")),
+        }
+    }
+}
 
 impl NativePythonSession {
     pub(crate) fn new(session: PythonSession<Arc<Sandbox>>) -> Self {
-        Self(Arc::new(Mutex::new(session)))
+        Self(Arc::new(Mutex::new(Session::Started(session))))
+    }
+
+    pub(crate) fn deferred(sandbox: Arc<DeferredSandbox>) -> Self {
+        Self(Arc::new(Mutex::new(Session::Deferred(sandbox))))
     }
 }
 
@@ -34,6 +58,7 @@ impl NativePythonSession {
         let session = Arc::clone(&self.0);
         runtime::run(py, asynchronous, async move {
             let mut session = session.lock().await;
+            let session = session.started().await?;
             let response = checked(session.run_with(&code, timeout, None).await)?;
             let error = response.error.map(|error| (error.name, error.message, error.traceback));
             Ok(PythonResult {

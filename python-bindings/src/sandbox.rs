@@ -9,10 +9,12 @@ use tidebox::{
 };
 
 use crate::arguments::{Command, CommandOptions, Content, PathArgument};
+use crate::deferred::{self, DeferredSandbox};
 use crate::errors::{checked, file_error, sandbox_error};
 use crate::execute::ExecuteResult;
 use crate::files::{FileInfo, GlobResult, GrepResult, ReadResult, TransferResult, path_text};
-use crate::options::SandboxOptions;
+use crate::options::{self, SandboxOptions};
+use crate::process::NativeProcesses;
 use crate::python_session::NativePythonSession;
 use crate::runtime;
 use crate::snapshot::{self, Snapshot};
@@ -23,29 +25,48 @@ use crate::stream::NativeStream;
 #[derive(Debug)]
 pub(crate) struct NativeSandbox {
     backend: Arc<dyn SandboxBackend>,
-    /// `backend` as its type, if it is local.
-    local: Option<Arc<Sandbox>>,
+    local: LocalSandbox,
     /// Base of relative paths.
     cwd: SandboxPath,
+}
+
+/// The backend of a sandbox as its type, if it is local.
+#[derive(Clone, Debug)]
+pub(crate) enum LocalSandbox {
+    /// It is one of a provider.
+    No,
+    Created(Arc<Sandbox>),
+    Deferred(Arc<DeferredSandbox>),
 }
 
 impl NativeSandbox {
     pub(crate) fn local(sandbox: Sandbox) -> Self {
         let sandbox = Arc::new(sandbox);
         let cwd = sandbox.cwd().clone();
-        Self::new(Arc::<Sandbox>::clone(&sandbox), Some(sandbox), cwd)
+        Self::new(Arc::<Sandbox>::clone(&sandbox), LocalSandbox::Created(sandbox), cwd)
     }
 
     /// `local` is the same sandbox if it is local.
-    pub(crate) fn new(backend: Arc<dyn SandboxBackend>, local: Option<Arc<Sandbox>>, cwd: SandboxPath) -> Self {
+    pub(crate) fn new(backend: Arc<dyn SandboxBackend>, local: LocalSandbox, cwd: SandboxPath) -> Self {
         Self { backend, local, cwd }
     }
 
-    fn local_sandbox(&self, operation: &'static str) -> PyResult<&Arc<Sandbox>> {
-        self.local.as_ref().ok_or_else(|| {
-            let message = format!("{operation} is supported only by local sandboxes, not by those of a provider");
-            sandbox_error(&tidebox::Error::new(tidebox::ErrorKind::Unsupported, operation, message))
-        })
+    /// Returns the sandbox if it is local. Waits for its creation.
+    fn local_sandbox(&self, py: Python<'_>, operation: &'static str) -> PyResult<Arc<Sandbox>> {
+        match &self.local {
+            LocalSandbox::Created(sandbox) => Ok(Arc::clone(sandbox)),
+            LocalSandbox::Deferred(deferred) => {
+                if let Some(sandbox) = deferred.ready() {
+                    return Ok(sandbox);
+                }
+                let created = deferred.created();
+                runtime::block_on(py, async move { checked(created.await) })
+            }
+            LocalSandbox::No => {
+                let message = format!("{operation} is supported only by local sandboxes, not by those of a provider");
+                Err(sandbox_error(&tidebox::Error::new(tidebox::ErrorKind::Unsupported, operation, message)))
+            }
+        }
     }
 
     /// Runs a file operation at a path.
@@ -109,7 +130,7 @@ impl NativeSandbox {
     #[staticmethod]
     fn create(py: Python<'_>, options: SandboxOptions) -> PyResult<Self> {
         // The engine compiles or loads the base files the first time.
-        let builder = py.detach(tidebox::sandbox);
+        let builder = py.detach(options::builder);
         let builder = options.apply(checked(builder)?)?;
         let sandbox = py.detach(|| builder.build());
         checked(sandbox).map(Self::local)
@@ -118,14 +139,29 @@ impl NativeSandbox {
     /// Creates a sandbox with the files of a snapshot.
     #[staticmethod]
     fn create_from(py: Python<'_>, options: SandboxOptions, snapshot: &Snapshot) -> PyResult<Self> {
-        let builder = options.apply(checked(py.detach(tidebox::sandbox))?)?.snapshot(&snapshot.0);
+        let builder = options.apply(checked(py.detach(options::builder))?)?.snapshot(&snapshot.0);
         checked(py.detach(|| builder.build())).map(Self::local)
+    }
+
+    /// Creates a local sandbox on another thread. Its operations wait for it, and report its errors.
+    #[staticmethod]
+    fn create_deferred(options: SandboxOptions, snapshot: Option<&Snapshot>) -> PyResult<Self> {
+        let (id, cwd) = (options.future_id()?, options.working_directory()?);
+        let snapshot = snapshot.map(|snapshot| snapshot.0.clone());
+        let deferred = Arc::new(DeferredSandbox::start(id, move || {
+            let mut builder = options.apply(options::builder()?).map_err(|error| deferred::option_error(&error))?;
+            if let Some(snapshot) = &snapshot {
+                builder = builder.snapshot(snapshot);
+            }
+            builder.build()
+        })?);
+        Ok(Self::new(Arc::<DeferredSandbox>::clone(&deferred), LocalSandbox::Deferred(deferred), cwd))
     }
 
     /// Reads the bytes of a snapshot.
     #[staticmethod]
     fn load_snapshot(py: Python<'_>, bytes: Content) -> PyResult<Snapshot> {
-        let builder = checked(tidebox::sandbox())?;
+        let builder = checked(py.detach(options::builder))?;
         py.detach(move || snapshot::load(&bytes.0, &builder))
     }
 
@@ -143,31 +179,15 @@ impl NativeSandbox {
         &self,
         py: Python<'py>,
         command: Command,
-        stdin: Option<Content>,
-        cwd: Option<PathArgument>,
-        env: Vec<(String, String)>,
-        timeout: Option<f64>,
-        on_overflow: Option<String>,
-        persistent: Option<bool>,
+        options: CommandOptions,
         asynchronous: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = CommandOptions { stdin, cwd, env, timeout, on_overflow, persistent };
         let request = options.request(command, &self.cwd)?;
         let backend = Arc::clone(&self.backend);
         runtime::run(py, asynchronous, async move { checked(backend.execute(request).await).map(ExecuteResult) })
     }
 
-    fn start(
-        &self,
-        command: Command,
-        stdin: Option<Content>,
-        cwd: Option<PathArgument>,
-        env: Vec<(String, String)>,
-        timeout: Option<f64>,
-        on_overflow: Option<String>,
-        persistent: Option<bool>,
-    ) -> PyResult<NativeStream> {
-        let options = CommandOptions { stdin, cwd, env, timeout, on_overflow, persistent };
+    fn start(&self, command: Command, options: CommandOptions) -> PyResult<NativeStream> {
         NativeStream::start(Arc::clone(&self.backend), options.request(command, &self.cwd)?)
     }
 
@@ -295,23 +315,34 @@ impl NativeSandbox {
         })
     }
 
-    fn snapshot(&self) -> PyResult<Snapshot> {
-        checked(self.local_sandbox("snapshot")?.snapshot()).map(Snapshot)
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        checked(self.local_sandbox(py, "snapshot")?.snapshot()).map(Snapshot)
     }
 
     fn restore(&self, py: Python<'_>, snapshot: &Snapshot) -> PyResult<()> {
-        let sandbox = self.local_sandbox("restore")?;
+        let sandbox = self.local_sandbox(py, "restore")?;
         checked(py.detach(|| sandbox.restore(&snapshot.0)))
     }
 
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let sandbox = self.local_sandbox("fork")?;
+        let sandbox = self.local_sandbox(py, "fork")?;
         checked(py.detach(|| sandbox.fork())).map(Self::local)
     }
 
+    /// The processes that outlive the call which started them.
+    #[getter]
+    fn processes(&self) -> NativeProcesses {
+        NativeProcesses::new(Arc::clone(&self.backend), self.cwd.clone())
+    }
+
     /// Starts a Python interpreter that keeps its variables.
-    fn python_session(&self) -> PyResult<NativePythonSession> {
-        let sandbox = Arc::clone(self.local_sandbox("python_session")?);
+    fn python_session(&self, py: Python<'_>) -> PyResult<NativePythonSession> {
+        if let LocalSandbox::Deferred(deferred) = &self.local
+            && deferred.ready().is_none()
+        {
+            return Ok(NativePythonSession::deferred(Arc::clone(deferred)));
+        }
+        let sandbox = self.local_sandbox(py, "python_session")?;
         checked(sandbox.python_session()).map(NativePythonSession::new)
     }
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import pathlib
+import subprocess
+import sys
 import time
 
 import pytest
 
-from tidebox import AsyncSandbox, SandboxError
+from tidebox import AsyncSandbox, Sandbox, SandboxError
 
 
 def test_every_method_can_be_awaited() -> None:
@@ -105,3 +108,68 @@ def test_a_loop_that_is_closed_early_leaves_no_error() -> None:
 
     asyncio.run(main())
     time.sleep(0.3)
+
+
+FIRST_USE = """
+import asyncio, time, tidebox
+from tidebox import _native, _sandbox
+
+class OnlyDeferred:
+    create_deferred = staticmethod(_native.NativeSandbox.create_deferred)
+
+    @staticmethod
+    def create(options):
+        raise AssertionError("the constructor waits for the engine")
+
+async def main():
+    late = [0.0]
+    async def beat():
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(0.01)
+            late.append(time.monotonic() - before)
+    beating = asyncio.create_task(beat())
+    assert not _native.engine_started()
+    _sandbox.NativeSandbox = OnlyDeferred
+    sandbox = tidebox.AsyncSandbox(files={"a": "hi"})
+    _sandbox.NativeSandbox = _native.NativeSandbox
+    assert sandbox.cwd == "/workspace" and sandbox.id.startswith("sb-")
+    running = sandbox.execute_streaming("cat a | cat")
+    assert "".join([text async for text in running.text()]) == "hi"
+    assert await sandbox.execute("cat a") and sandbox.snapshot().changes_since(sandbox.snapshot()) == []
+    beating.cancel()
+    assert _native.engine_started() and len(late) > 1
+    assert max(late) < 5, late
+
+asyncio.run(main())
+"""
+
+
+def test_the_first_use_does_not_block_the_event_loop() -> None:
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", FIRST_USE], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_deferred_sandbox_is_like_any_other(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a").write_text("1")
+
+    async def main() -> None:
+        sandbox = AsyncSandbox(seed_dir=tmp_path, seed=7)
+        # Both wait until it exists.
+        fork, session = sandbox.fork(), sandbox.python_session()
+        assert sandbox.id == Sandbox(seed=7).id
+        assert (await sandbox.execute("cat a; echo $RANDOM")).stdout == (await fork.execute("cat a; echo $RANDOM")).stdout
+        assert session is not None
+        cancelled = asyncio.create_task(AsyncSandbox(seed_dir=tmp_path).execute("true"))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled
+        with pytest.raises(ValueError, match="host name"):
+            await AsyncSandbox(seed_dir=tmp_path, hostname="").execute("true")
+        with pytest.raises(ValueError, match="cwd"):
+            AsyncSandbox(seed_dir=tmp_path, cwd="relative")
+        with pytest.raises(TypeError, match="argument 'stdin'"):
+            await sandbox.execute("true", stdin=1)  # type: ignore[arg-type]
+
+    asyncio.run(main())

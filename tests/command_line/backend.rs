@@ -51,6 +51,28 @@ fn requests_above_the_concurrency_limit_are_queued() {
 }
 
 #[test]
+fn an_argument_list_is_not_read_by_a_shell() {
+    let run = |params: Value| json!({ "method": "execute", "params": params });
+    let responses = ask(
+        &["--env", "A=1"],
+        &[
+            run(json!({ "argv": ["printf", "%s|", "$A", "a b", "*"], "env": { "B": "2" } })),
+            run(json!({ "argv": ["printenv", "A", "B"], "env": { "B": "2" } })),
+            run(json!({ "argv": ["no-such-program"] })),
+            run(json!({ "argv": [] })),
+            run(json!({ "argv": ["true"], "command": "true" })),
+            run(json!({})),
+        ],
+    );
+    assert_eq!(responses[0]["result"]["stdout"], "$A|a b|*|");
+    assert_eq!(responses[1]["result"]["stdout"], "1\n2\n");
+    assert_eq!(responses[2]["result"]["exit_code"], 127);
+    for response in &responses[3..] {
+        assert_eq!(response["error"]["kind"], "invalid_request", "{response}");
+    }
+}
+
+#[test]
 fn file_errors_are_results_and_invalid_requests_are_errors() {
     let responses = ask(
         &[],

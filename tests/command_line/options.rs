@@ -16,6 +16,17 @@ fn the_exit_code_is_that_of_the_command() {
 }
 
 #[test]
+fn argv_runs_a_program_without_a_shell() {
+    let arguments = ["--argv", "printf", "%s|", "$HOME", "a b", "it's", "--json"];
+    let ran = tidebox(&[&["exec"], &arguments[..]].concat());
+    assert_eq!((ran.code, ran.stdout()), (Some(0), "$HOME|a b|it's|--json|".to_owned()));
+    assert_eq!(tidebox(&["exec", "--argv", "no-such-program"]).code, Some(127));
+    let ran = tidebox(&["exec", "--json", "--argv", "--", "sh", "-c", "echo $1 >&2; exit 3", "sh", "x"]);
+    let report: Value = serde_json::from_str(&ran.stdout()).expect("JSON");
+    assert_eq!((ran.code, &report["stderr"], &report["exit_code"]), (Some(3), &"x\n".into(), &3.into()));
+}
+
+#[test]
 fn stdout_and_stderr_are_separate() {
     let ran = exec("echo out; echo err >&2");
     assert_eq!((ran.stdout(), ran.stderr()), ("out\n".to_owned(), "err\n".to_owned()));

@@ -181,6 +181,15 @@ impl SandboxBuilder {
         self
     }
 
+    /// Returns the id of a [deterministic](Self::deterministic) sandbox with this seed and without an [`id`](Self::id) of its own.
+    ///
+    /// # Errors
+    ///
+    /// None occurs: the id has a fixed form.
+    pub fn id_of_seed(seed: u64) -> Result<SandboxId> {
+        random_id(&mut SeededEntropy::new(seed))
+    }
+
     /// Builds the sandbox without starting anything: an idle sandbox takes a few kilobytes of memory.
     ///
     /// # Errors

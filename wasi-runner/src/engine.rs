@@ -13,7 +13,7 @@ use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAlloc
 
 use crate::aot::{ArchiveCompiler, CacheDir, ProgramArchive};
 use crate::guest::Guest;
-use crate::preinit::PreinitSource;
+use crate::preinit::{PreinitSource, PrepareSource};
 use crate::process_count::{ProcessCount, ProcessGuard};
 use crate::program::{CompilePool, Linkers, NativeCode, Programs, digest};
 use crate::scheduler;
@@ -183,7 +183,13 @@ impl WasmtimeEngine {
     /// contains. The program is read, and compiled if the cache does not have it, on its first start or by
     /// [`precompile`](Self::precompile).
     pub fn register_preinit(&self, file: &FileBytes, source: PreinitSource) {
-        self.inner.programs.register_preinit(file, source);
+        self.register_preinit_on_use(file, Box::new(move || Ok(source.clone())));
+    }
+
+    /// Like [`register_preinit`](Self::register_preinit) for a program whose files are created on its first start. The time
+    /// counts for the command that starts it; if that is stopped, `prepare` still runs to its end.
+    pub fn register_preinit_on_use(&self, file: &FileBytes, prepare: PrepareSource) {
+        self.inner.programs.register_preinit(file, prepare);
     }
 
     /// Compiles an installed program, or loads it from the cache, ahead of its first start.

@@ -27,4 +27,4 @@ mod tidebox_v1;
 
 pub use aot::{CacheDir, ProgramArchive};
 pub use engine::{EngineConfig, SetupError, WasmtimeEngine};
-pub use preinit::{PreinitMode, PreinitSource, SplitModule, split_module, write_first_image};
+pub use preinit::{PreinitMode, PreinitSource, PrepareSource, SplitModule, split_module, write_first_image};

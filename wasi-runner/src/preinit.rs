@@ -58,9 +58,14 @@ pub struct PreinitSource {
     pub image: PathBuf,
     /// Cache for its native code. Default `None`: the engine's cache.
     pub native: Option<CacheDir>,
+    /// Called before the module is compiled, which takes up to minutes. Default `None`.
+    pub on_compile: Option<fn()>,
     /// Mode of the program's processes.
     pub task: PreinitMode,
 }
+
+/// Function that creates the files of a pre-initialized program when it is first started. It may take minutes.
+pub type PrepareSource = Box<dyn Fn() -> Result<PreinitSource, String> + Send + Sync>;
 
 /// Mode of a process with the initial memory.
 #[derive(Clone, Debug)]
@@ -84,25 +89,25 @@ pub enum PreinitMode {
 }
 
 /// A registered pre-initialized program, read and compiled on first start.
-#[derive(Debug)]
 pub(crate) struct RegisteredPreinit {
-    source: PreinitSource,
+    source: PrepareSource,
     loaded: Mutex<Option<Arc<PreinitProgram>>>,
 }
 
 impl RegisteredPreinit {
-    pub(crate) fn new(source: PreinitSource) -> Self {
+    pub(crate) fn new(source: PrepareSource) -> Self {
         Self { source, loaded: Mutex::default() }
     }
 
-    /// Returns the program. Concurrent callers wait for one compilation.
+    /// Returns the program. Concurrent callers wait for one preparation or compilation. After a failure the next call tries again.
     pub(crate) fn program(&self, cache: Option<&CacheDir>) -> Result<Program, LoadError> {
         let mut loaded = self.loaded.lock();
         let program = match &*loaded {
             Some(program) => Arc::clone(program),
             None => {
-                let cache = self.source.native.as_ref().or(cache);
-                let program = PreinitProgram::new(&self.source, cache).map(Arc::new).map_err(LoadError::new)?;
+                let source = (self.source)().map_err(LoadError::new)?;
+                let cache = source.native.as_ref().or(cache);
+                let program = PreinitProgram::new(&source, cache).map(Arc::new).map_err(LoadError::new)?;
                 Arc::clone(loaded.insert(program))
             }
         };
@@ -152,6 +157,9 @@ fn module(engine: &Engine, source: &PreinitSource, cache: Option<&CacheDir>) -> 
     let wasm = std::fs::read(&source.module).map_err(|error| format!("{}: {error}", source.module.display()))?;
     if crate::program::digest(&wasm) != *digest {
         return Err(format!("{}: the file was changed; add the pack again", source.module.display()));
+    }
+    if let Some(on_compile) = source.on_compile {
+        on_compile();
     }
     match cache {
         Some(cache) => cache.load(engine, &wasm, digest),

@@ -17,7 +17,7 @@ use wasmtime::{Engine, ExternType, InstancePre, Module, UnknownImportError};
 
 use crate::aot::{CacheDir, CachedArtifact, ProgramArchive};
 use crate::guest::Guest;
-use crate::preinit::{PreinitProgram, PreinitSource, RegisteredPreinit};
+use crate::preinit::{PreinitProgram, PrepareSource, RegisteredPreinit};
 use crate::{component, tidebox_v1};
 use cache::ProgramCache;
 pub(crate) use cache::{Digest, digest};
@@ -107,7 +107,7 @@ impl Programs {
     }
 
     /// Registers a pre-initialized program for a file, replacing an earlier one.
-    pub(crate) fn register_preinit(&self, file: &FileBytes, source: PreinitSource) {
+    pub(crate) fn register_preinit(&self, file: &FileBytes, source: PrepareSource) {
         let mut preinits = self.preinits.lock();
         preinits.retain(|(registered, _)| !registered.is_same(file));
         preinits.push((file.clone(), Arc::new(RegisteredPreinit::new(source))));

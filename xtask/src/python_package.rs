@@ -1,6 +1,10 @@
 //! The Python package: built by maturin, and tested as users get it, installed into a fresh virtual environment outside of the
 //! repository.
 
+mod installed;
+mod pack_wheel;
+mod types;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +27,7 @@ const MATURIN: &str = "maturin==1.16.0";
 const WHEEL: &str = "wheel==0.45.1";
 
 /// Packages for the tests.
-const TEST_PACKAGES: [&str; 3] = ["pytest==9.2.0", "pytest-timeout==2.4.0", "mypy==2.4.1"];
+const TEST_PACKAGES: [&str; 4] = ["pytest==9.2.0", "pytest-timeout==2.4.0", types::MYPY, types::PYRIGHT];
 
 /// Prints the reasons of tests that are skipped or expected to fail.
 const REASONS: &str = "-rsx";
@@ -49,6 +53,9 @@ pub(crate) fn python(project: &Project, progress: &mut Progress) -> Result<()> {
     let bytes = fs::metadata(&wheel)?.len();
     ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", wheel.display());
     progress.print(&format!("{}: {:.1} MiB", wheel.display(), bytes as f64 / f64::from(1 << 20)));
+    installed::test_archive(project, progress, &wheel)?;
+    let pack = pack_wheel::build(project, progress, &wheel)?;
+    installed::test_pack(project, progress, &wheel, &pack)?;
     test(project, progress, &wheel, Frameworks::All)
 }
 
@@ -194,13 +201,7 @@ fn test(project: &Project, progress: &mut Progress, wheel: &Path, frameworks: Fr
     install(progress, &python, wheel)?;
     let source = tests.join("source");
     copy_tree(&project.root.join("python-bindings/python"), &source)?;
-    let mut mypy = Command::new(python.join("mypy"));
-    // The frameworks of the adapters are not installed here.
-    mypy.args(["--strict", "--exclude", "integrations/", "tidebox"]).current_dir(&source);
-    progress.run("types of the Python package", mypy, RETRY)?;
-    let mut mypy = Command::new(python.join("mypy"));
-    mypy.args(["--strict", "tests", "examples/data_analysis.py", "examples/test_agent.py"]).current_dir(&tests);
-    progress.run("types of its tests", mypy, RETRY)?;
+    types::check_package(progress, &python, &tests)?;
     let mut pytest = Command::new(python.join("python"));
     pytest
         .args(["-X", "dev", "-W", "error", "-m", "pytest", "-q", REASONS, "--timeout=300", "tests"])
@@ -234,6 +235,7 @@ fn test_frameworks(
         let mut pytest = Command::new(python.join("python"));
         pytest.args(["-m", "pytest", "-q", REASONS]).current_dir(&dir).env("TIDEBOX_EXAMPLES", tests.join("examples"));
         progress.run_tests(&format!("tests of {name} in the Python package"), pytest, RETRY)?;
+        types::check_adapter(progress, &project.target.join("python-venv"), &python, tests, &name)?;
         // The use of Deep Agents Code is a configuration file.
         if name != "deepagents_code" {
             run_examples(project, progress, &python, &name)?;
@@ -274,6 +276,7 @@ fn test_deepagents(project: &Project, progress: &mut Progress, wheel: &Path, tes
     let mut pytest = Command::new(python.join("python"));
     pytest.args(["-m", "pytest", REASONS]).current_dir(&dir).env_remove("TIDEBOX");
     progress.run_tests("standard tests of Deep Agents in the Python package", pytest, RETRY)?;
+    types::check_adapter(progress, &project.target.join("python-venv"), &python, tests, "deepagents")?;
     run_examples(project, progress, &python, "deepagents")?;
     let mut example = Command::new(python.join("python"));
     example.arg(project.root.join("examples/python/deep_agent.py")).current_dir(&dir);

@@ -9,8 +9,11 @@ A sandbox has files in memory, `bash` and about two hundred commands. It has no 
 processes of the host unless it is given some. `Sandbox` waits for results; `AsyncSandbox` has the same methods for asyncio.
 """
 
+from __future__ import annotations
+
 import atexit
 import os.path
+from importlib import import_module
 
 from ._native import (
     Change,
@@ -21,6 +24,8 @@ from ._native import (
     GrepMatch,
     GrepResult,
     OutputChunk,
+    ProcessOutput,
+    ProcessStatus,
     PythonResult,
     ReadResult,
     SandboxError,
@@ -30,10 +35,12 @@ from ._native import (
     __version__,
     shut_down,
     use_archive,
+    use_pack_wheels,
 )
 from ._async_sandbox import AsyncRunningCommand, AsyncSandbox
 from ._options import Credential, HostRule, Limits, Mount, NetworkPolicy
 from ._provider import AsyncProvider, Cassette, Emulator, Provider, RemoteOptions, SandboxInfo, SandboxOptions, create_sandbox
+from ._process import AsyncProcess, Process
 from ._python_session import AsyncPythonSession, PythonSession
 from ._sandbox import RunningCommand, Sandbox
 from ._tools import ToolResult
@@ -41,7 +48,19 @@ from ._tools import ToolResult
 atexit.register(shut_down)
 use_archive(os.path.join(os.path.dirname(__file__), "programs"))
 
+
+def _pack_wheels() -> str | None:
+    """Returns the directory of the package `tidebox-python`, which the extra `python` installs."""
+    try:
+        return os.path.dirname(import_module("tidebox_python").__file__ or "")
+    except ImportError:
+        return None
+
+
+use_pack_wheels(_pack_wheels())
+
 __all__ = [
+    "AsyncProcess",
     "AsyncProvider",
     "AsyncPythonSession",
     "AsyncRunningCommand",
@@ -61,6 +80,9 @@ __all__ = [
     "Mount",
     "NetworkPolicy",
     "OutputChunk",
+    "Process",
+    "ProcessOutput",
+    "ProcessStatus",
     "Provider",
     "PythonResult",
     "PythonSession",
@@ -75,6 +97,6 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "TransferResult",
-    "__version__",
     "create_sandbox",
+    "__version__",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ._native import (
     ExecuteResult,
@@ -14,12 +14,15 @@ from ._native import (
     GrepResult,
     NativeStream,
     OutputChunk,
+    ProcessStatus,
     ReadResult,
     TransferResult,
+    engine_started,
 )
 from ._options import Command, Content, Overflow, Path, ShellMode
+from ._process import AsyncProcess
 from ._python_session import AsyncPythonSession
-from ._sandbox import Decoder, SandboxBase, command_arguments
+from ._sandbox import Decoder, SandboxBase, command_arguments, spawn_arguments
 
 if TYPE_CHECKING:
     import asyncio
@@ -29,7 +32,15 @@ class AsyncSandbox(SandboxBase):
     """A sandbox for asyncio: the methods of `Sandbox`, to be awaited. Nothing blocks the event loop.
 
     Sandboxes run on threads of Tidebox, so one event loop can use thousands of them. Cancelling a task stops its command.
+
+    The first sandbox of a process, and one with `seed_dir` or `tar`, is created on another thread. The first awaited operation
+    waits for it, and raises the exceptions of its options. `snapshot`, `restore`, `diff` and `fork` block until it exists, so
+    await an operation before them.
     """
+
+    @staticmethod
+    def _is_deferred(options: Mapping[str, Any]) -> bool:
+        return not engine_started() or options["seed_dir"] is not None or options["tar"] is not None
 
     def _loop(self) -> asyncio.AbstractEventLoop | None:
         # asyncio takes longer to import than tidebox. A program with a running loop has imported it.
@@ -52,9 +63,10 @@ class AsyncSandbox(SandboxBase):
         timeout: float | None = None,
         on_overflow: Overflow = "head",
         shell: ShellMode | None = None,
+        background: bool = False,
     ) -> ExecuteResult:
         """Runs a command and waits for its end. Arguments and exceptions are those of `Sandbox.execute`."""
-        arguments = command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell)
+        arguments = command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell, background)
         return await cast("Awaitable[ExecuteResult]", self._native.execute(*arguments, True))
 
     def execute_streaming(
@@ -80,6 +92,28 @@ class AsyncSandbox(SandboxBase):
         return AsyncRunningCommand(
             self._native.start(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell))
         )
+
+    async def spawn(
+        self,
+        command: Command,
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bool = False,
+        timeout: float | None = None,
+        tag: str | None = None,
+    ) -> AsyncProcess:
+        """Starts a process that outlives this call. Arguments and exceptions are those of `Sandbox.spawn`."""
+        arguments = spawn_arguments(command, cwd, env, stdin, timeout, tag)
+        return self.process(await cast("Awaitable[str]", self._native.processes.spawn(*arguments, True)))
+
+    def process(self, id: str) -> AsyncProcess:
+        """Returns the process with this id."""
+        return AsyncProcess(self._native.processes, id)
+
+    async def processes(self) -> list[ProcessStatus]:
+        """Lists the processes that `spawn` started, and those that a command left. Ended ones are listed for a while."""
+        return await cast("Awaitable[list[ProcessStatus]]", self._native.processes.list(True))
 
     async def ls(self, path: Path = ".") -> list[FileInfo]:
         """Lists a directory. Like `Sandbox.ls`."""
@@ -120,11 +154,12 @@ class AsyncSandbox(SandboxBase):
         return await cast("Awaitable[list[TransferResult]]", self._native.download_files(list(paths), True))
 
     def python_session(self) -> AsyncPythonSession:
-        """Starts a Python interpreter that keeps its variables. Like `Sandbox.python_session`; never waits."""
+        """Starts a Python interpreter that keeps its variables. Like `Sandbox.python_session`. It never waits: the first
+        call of the session does."""
         return AsyncPythonSession(self._native.python_session())
 
     def fork(self) -> AsyncSandbox:
-        """Returns an independent sandbox with the same files, options and tools. It copies no file and never waits."""
+        """Returns an independent sandbox with the same files, options and tools. It copies no file."""
         return AsyncSandbox._of(self._native.fork())
 
     async def close(self) -> None:

@@ -16,6 +16,11 @@ Path = Union[str, bytes, "PathLike[str]", "PathLike[bytes]"]
 Command = Union[str, Sequence[str]]
 """A command line for `bash`, or a program and its arguments, which no shell expands."""
 
+CommandOptions = tuple[
+    Union[Content, None], Union[Path, None], list[tuple[str, str]], Union[float, None], Union[str, None], Union[bool, None], bool
+]
+"""Standard input, directory, variables, timeout, action at the output limit, persistence and kept processes of a command."""
+
 Overflow = Literal["head", "tail", "stop"]
 """What happens at `Limits.output_bytes`: keep the first bytes, keep the last bytes, or stop the command."""
 

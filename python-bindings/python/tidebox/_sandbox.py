@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
@@ -17,12 +18,14 @@ from ._native import (
     NativeSandbox,
     NativeStream,
     OutputChunk,
+    ProcessStatus,
     ReadResult,
     SandboxError,
     Snapshot,
     TransferResult,
 )
-from ._options import Command, Content, Dialect, Limits, Mount, NetworkPolicy, Overflow, Path, ShellMode, native_options
+from ._options import Command, CommandOptions, Content, Dialect, Limits, Mount, NetworkPolicy, Overflow, Path, ShellMode, native_options
+from ._process import Process
 from ._python_session import PythonSession
 from ._tools import NativeTool, Tool
 
@@ -88,6 +91,11 @@ class SandboxBase:
         self._used = False
         self._current = self._build()
 
+    @staticmethod
+    def _is_deferred(options: Mapping[str, Any]) -> bool:
+        """Returns whether the sandbox is created on another thread, and its operations wait for it."""
+        return False
+
     def _loop(self) -> Any:
         """Returns the event loop for tools that are coroutines."""
         return None
@@ -96,6 +104,10 @@ class SandboxBase:
         loop = self._loop()
         tools = [(name, NativeTool(function, loop)) for name, function in self._tools.items()]
         options = native_options(**self._options, tools=tools)
+        if self._is_deferred(options):
+            if options["id"] is None and options["seed"] is None:
+                options["id"] = f"sb-{os.urandom(16).hex()}"
+            return NativeSandbox.create_deferred(options, self._snapshot)
         if self._snapshot is not None:
             return NativeSandbox.create_from(options, self._snapshot)
         return NativeSandbox.create(options)
@@ -127,7 +139,7 @@ class SandboxBase:
     def tool(self, function: _Tool) -> _Tool: ...
     @overload
     def tool(self, *, name: str) -> Callable[[_Tool], _Tool]: ...
-    def tool(self, function: _Tool | None = None, *, name: str | None = None) -> Any:
+    def tool(self, function: Tool | None = None, *, name: str | None = None) -> Any:
         """Makes a function a command of the sandbox. It runs in this process, with all its rights.
 
             @sandbox.tool
@@ -203,6 +215,7 @@ class Sandbox(SandboxBase):
         timeout: float | None = None,
         on_overflow: Overflow = "head",
         shell: ShellMode | None = None,
+        background: bool = False,
     ) -> ExecuteResult:
         """Runs a command and waits for its end.
 
@@ -215,6 +228,8 @@ class Sandbox(SandboxBase):
             on_overflow: What happens at `Limits.output_bytes`: `"head"` keeps the first bytes, `"tail"` the last ones, `"stop"`
                 stops the command with exit code 137.
             shell: Overrides the mode of the sandbox.
+            background: Keeps processes that still run when the command has ended, such as `server &`; `process` of the result is
+                their id. By default they are killed.
 
         Returns:
             Output and exit code. What the command did, failed or was stopped, is a value and never an exception.
@@ -225,7 +240,7 @@ class Sandbox(SandboxBase):
         """
         return cast(
             ExecuteResult,
-            self._native.execute(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell), False),
+            self._native.execute(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell, background), False),
         )
 
     def execute_streaming(
@@ -251,6 +266,41 @@ class Sandbox(SandboxBase):
         return RunningCommand(
             self._native.start(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell))
         )
+
+    def spawn(
+        self,
+        command: Command,
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bool = False,
+        timeout: float | None = None,
+        tag: str | None = None,
+    ) -> Process:
+        """Starts a process that outlives this call, such as a server.
+
+        Args:
+            command: A command line for `bash`, or a list of a program and its arguments, which no shell expands.
+            cwd: Its working directory.
+            env: Its environment variables.
+            stdin: Keeps standard input open for `Process.write`.
+            timeout: Seconds after which it is killed; `Limits.background_time` by default.
+            tag: While a process with this tag runs, `spawn` returns that process.
+
+        Raises:
+            SandboxError: The sandbox has too many processes (`quota_exceeded`), is closed, or has none at all (`unsupported`).
+            ValueError: The command cannot be started.
+        """
+        arguments = spawn_arguments(command, cwd, env, stdin, timeout, tag)
+        return self.process(cast(str, self._native.processes.spawn(*arguments, False)))
+
+    def process(self, id: str) -> Process:
+        """Returns the process with this id."""
+        return Process(self._native.processes, id)
+
+    def processes(self) -> list[ProcessStatus]:
+        """Lists the processes that `spawn` started, and those that a command left. Ended ones are listed for a while."""
+        return cast("list[ProcessStatus]", self._native.processes.list(False))
 
     def ls(self, path: Path = ".") -> list[FileInfo]:
         """Lists a directory, in the order of names.
@@ -418,15 +468,32 @@ def command_arguments(
     timeout: float | None,
     on_overflow: Overflow,
     shell: ShellMode | None,
-) -> tuple[
-    str | list[str], Content | None, Path | None, list[tuple[str, str]], float | None, str, bool | None
-]:
+    background: bool = False,
+) -> tuple[str | list[str], CommandOptions]:
     """Converts the arguments of `execute` to those of the native module."""
-    if not isinstance(command, str):
-        if isinstance(command, (bytes, bytearray)) or not isinstance(command, Iterable):
-            raise TypeError(f"command must be str or a sequence of str, not {type(command).__name__}")
-        command = list(command)
+    command = command_list(command)
     if shell not in (None, "fresh", "persistent"):
         raise ValueError(f"shell must be 'fresh' or 'persistent', not {shell!r}")
     persistent = None if shell is None else shell == "persistent"
-    return command, stdin, cwd, list(env.items()) if env else [], timeout, on_overflow, persistent
+    return command, (stdin, cwd, list(env.items()) if env else [], timeout, on_overflow, persistent, background)
+
+
+def command_list(command: Command) -> str | list[str]:
+    """Converts a command to a line or a list."""
+    if isinstance(command, str):
+        return command
+    if isinstance(command, (bytes, bytearray)) or not isinstance(command, Iterable):
+        raise TypeError(f"command must be str or a sequence of str, not {type(command).__name__}")
+    return list(command)
+
+
+def spawn_arguments(
+    command: Command,
+    cwd: Path | None,
+    env: Mapping[str, str] | None,
+    stdin: bool,
+    timeout: float | None,
+    tag: str | None,
+) -> tuple[str | list[str], Path | None, list[tuple[str, str]], bool, float | None, str | None]:
+    """Converts the arguments of `spawn` to those of the native module."""
+    return command_list(command), cwd, list(env.items()) if env else [], stdin, timeout, tag

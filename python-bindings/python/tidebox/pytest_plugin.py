@@ -84,7 +84,8 @@ def tidebox_cassette(request: pytest.FixtureRequest) -> Iterator[Cassette]:
     name = re.sub(r"[^\w.-]+", "-", request.node.name)
     path = request.path.parent / "cassettes" / request.path.stem / f"{name}.json"
     failed = request.session.testsfailed
-    cassette = Cassette(path, mode=request.config.getoption("--tidebox-record"))
+    mode: Any = request.config.getoption("--tidebox-record")
+    cassette = Cassette(path, mode=mode)
     yield cassette
     if request.session.testsfailed == failed:
         cassette.save()

@@ -10,7 +10,7 @@ use tidebox_kernel::{
     Clock, ExecutionSpec, ExitStatus, Kernel, KernelConfig, OutputStream, SeededEntropy, SharedKernel, StopReason,
     VirtualClock,
 };
-use tidebox_wasi_runner::{EngineConfig, PreinitSource, WasmtimeEngine};
+use tidebox_wasi_runner::{EngineConfig, PreinitSource, PrepareSource, WasmtimeEngine};
 
 use crate::guest;
 
@@ -79,6 +79,13 @@ impl Fixture {
     /// Adds a file registered as a pre-initialized program.
     pub(crate) fn preinit(mut self, path: &str, file: FileBytes, source: PreinitSource) -> Self {
         self.engine.register_preinit(&file, source);
+        self.preinit.push((path.to_owned(), file));
+        self
+    }
+
+    /// Adds a file of a pre-initialized program that is prepared on its first start.
+    pub(crate) fn preinit_on_use(mut self, path: &str, file: FileBytes, prepare: PrepareSource) -> Self {
+        self.engine.register_preinit_on_use(&file, prepare);
         self.preinit.push((path.to_owned(), file));
         self
     }

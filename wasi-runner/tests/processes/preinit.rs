@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest, Sha256};
 use tidebox_kernel::ExitStatus;
@@ -41,7 +43,7 @@ fn source(dir: &Path, image: &str, task: PreinitMode) -> PreinitSource {
         write_first_image(&dir.join("first.image"), &parts).expect("the directory can be written");
     }
     let digest = Sha256::digest(&parts.module).into();
-    PreinitSource { module, digest, image: dir.join(image), native: None, task }
+    PreinitSource { module, digest, image: dir.join(image), native: None, on_compile: None, task }
 }
 
 fn fixture(source: PreinitSource) -> Fixture {
@@ -98,4 +100,26 @@ fn a_changed_module_or_image_does_not_start() {
     let result = fixture(expected).run("/bin/counter");
     assert_eq!(result.status, Some(ExitStatus::Exited(126)));
     assert!(String::from_utf8_lossy(&result.stderr).contains("not a memory image"));
+}
+
+#[test]
+fn a_program_is_prepared_once_on_its_first_start() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let prepared = source(dir.path(), "first.image", PreinitMode::Run);
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
+    let prepare = move || match counted.fetch_add(1, Ordering::Relaxed) {
+        0 => Err("the disk is full".to_owned()),
+        _ => Ok(prepared.clone()),
+    };
+    let file = FileBytes::from(b"\0asm\x01\0\0\0".to_vec());
+    let fixture = Fixture::new().preinit_on_use("/bin/counter", file, Box::new(prepare));
+    assert_eq!(calls.load(Ordering::Relaxed), 0, "registering it prepares nothing");
+    let failed = fixture.run("/bin/counter");
+    assert_eq!(failed.status, Some(ExitStatus::Exited(126)));
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("the disk is full"));
+    for _ in 0..3 {
+        assert_eq!(fixture.run("/bin/counter").status, Some(ExitStatus::Exited(1)));
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 2, "a failure is tried again, and the result is kept");
 }

@@ -23,6 +23,7 @@ try:
         EditResult,
         ExecuteResponse,
         FileDownloadResponse,
+        FileInfo,
         FileUploadResponse,
         GlobResult,
         GrepResult,
@@ -35,7 +36,7 @@ except ImportError as error:
     raise missing_framework("deepagents", error) from error
 
 from .. import _native
-from .._options import Dialect
+from .._options import CommandOptions, Dialect
 from .._sandbox import Sandbox
 
 _Result = TypeVar("_Result")
@@ -44,7 +45,7 @@ LONGEST_TIMEOUT = 3600
 """Seconds of a command whose timeout is 0, which Deep Agents uses for none: every command of a sandbox has a limit."""
 
 
-class TideboxSandbox(SandboxBackendProtocol):  # type: ignore[misc]
+class TideboxSandbox(SandboxBackendProtocol):
     """A sandbox of this process as a backend of Deep Agents, with the whole protocol. Asynchronous methods never block."""
 
     def __init__(self, sandbox: Sandbox | None = None, *, dialect: Dialect = "python", **options: Any) -> None:
@@ -237,8 +238,8 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _command(command: str, timeout: int | None) -> tuple[Any, ...]:
-    return command, None, None, [], LONGEST_TIMEOUT if timeout == 0 else timeout, "head", None
+def _command(command: str, timeout: int | None) -> tuple[str, CommandOptions]:
+    return command, (None, None, [], LONGEST_TIMEOUT if timeout == 0 else timeout, "head", None)
 
 
 def _executed(result: Any) -> ExecuteResponse:
@@ -251,8 +252,8 @@ def _of_installed(kind: type[_Result], **given: Any) -> _Result:
     return kind(**{name: value for name, value in given.items() if name in known})
 
 
-def _info(entry: Any) -> dict[str, Any]:
-    info: dict[str, Any] = {"path": entry.path, "is_dir": entry.is_dir}
+def _info(entry: Any) -> FileInfo:
+    info: FileInfo = {"path": entry.path, "is_dir": entry.is_dir}
     if entry.size is not None:
         info["size"] = entry.size
     if entry.modified is not None:

@@ -68,7 +68,8 @@ class TideboxSandboxClientOptions(BaseSandboxClientOptions):
     """`"tar"` saves the workspace portably. `"snapshot"` saves all files of the sandbox in the format of Tidebox."""
     exposed_ports: tuple[int, ...] = ()
     """Must be empty: nothing can connect to a sandbox. It is here because other clients have it."""
-    type: Literal["tidebox"] = "tidebox"
+    # The framework reads the subclass from this literal. Options are frozen, which pyright does not see in `model_config`.
+    type: Literal["tidebox"] = "tidebox"  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]):
