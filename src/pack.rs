@@ -106,7 +106,7 @@ pub struct InstalledPack {
 enum PackRuntime {
     /// It exists.
     Prepared { folder: PathBuf, digest: [u8; 32], task: PreinitMode, image: PathBuf, native: PathBuf },
-    /// It is prepared from shipped wheels on the first use.
+    /// Its first use prepares it with shipped wheels.
     OnUse(Packs),
 }
 
@@ -124,7 +124,7 @@ static SUPPORT: OnceLock<PackSupport> = OnceLock::new();
 /// pack must be [added](Packs::add), and is compiled silently if its native code is missing.
 ///
 /// `wheels` is a directory with the wheels of packs, as [`Packs::ship`] writes it. `prepare` is called with the name of a pack whose
-/// wheels are there, when a command first uses it, and must add it. `on_compile` is called before an installed
+/// wheels exist, when a command first uses it, and must add it. `on_compile` is called before an installed
 /// pack is compiled, because its native code is of another version or processor. Call it before the first sandbox; only the first call
 /// has an effect.
 pub fn set_pack_support(wheels: Option<PathBuf>, prepare: fn(&str) -> Result<()>, on_compile: fn()) {

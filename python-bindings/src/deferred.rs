@@ -35,7 +35,7 @@ impl DeferredSandbox {
         let (finish, creation) = watch::channel(None);
         runtime::handle()?.spawn_blocking(move || {
             let created = create().map(Arc::new).map_err(Arc::new);
-            // Nobody waits if the object was dropped.
+            // No receiver waits if the object was dropped.
             let _ = finish.send(Some(created));
         });
         Ok(Self { id, creation })

@@ -181,7 +181,7 @@ impl SandboxBuilder {
         self
     }
 
-    /// Returns the id of a [deterministic](Self::deterministic) sandbox with this seed and without an [`id`](Self::id) of its own.
+    /// Returns the id of a [deterministic](Self::deterministic) sandbox with this seed that sets no [`id`](Self::id).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The list of commands that were read, which `set -o history` switches on. There are no references such as `!!` to it.
+//! The list of commands that were read, which `set -o history` switches on. References such as `!!` to it do not exist.
 
 mod control;
 mod file;
