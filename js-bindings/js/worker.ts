@@ -48,6 +48,8 @@ class WorkerServer {
   /** Calls received while a guest ran; they start afterwards, in order. */
   readonly #deferred: Call[] = [];
   #sandbox: kernel.SandboxKernel | undefined;
+  /** Set until programs are loaded ahead, after the first call. */
+  #prefetch: (() => void) | undefined;
 
   constructor(port: Port, sources: Sources) {
     this.#port = port;
@@ -67,7 +69,10 @@ class WorkerServer {
     } else if (later) {
       if (this.#deferred.push(message) === 1) yieldToEventLoop(() => this.#startDeferred());
     } else if (this.#sandbox !== undefined) {
-      void handleCall(this.#port, this.#sandbox, message);
+      void handleCall(this.#port, this.#sandbox, message).then(() => {
+        this.#prefetch?.();
+        this.#prefetch = undefined;
+      });
     }
   }
 
@@ -134,6 +139,7 @@ class WorkerServer {
       useDirectories(this.#sources.folders, [...(options.mounts ?? []), ...seed]);
       const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
       for (const changes of setup.changes) sandbox.apply(changes);
+      if (setup.prefetch) this.#prefetch = () => void programs.prefetch();
       port.send({ type: "ready", id: sandbox.id });
       return sandbox;
     } catch (error) {
