@@ -58,7 +58,7 @@ async function rows(subject) {
 }
 
 function digits(figure) {
-  return figure === undefined ? "-" : figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(3);
+  return !Number.isFinite(figure) ? "-" : figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(3);
 }
 
 const names = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(SUBJECTS);

@@ -1,4 +1,4 @@
-/** Failures of gateways. A module of its own, because every gateway must use the same class. */
+/** Failures of gateways. A separate module, because every gateway must use the same class. */
 
 /** Names of `GatewayErrorKind` in `core/src/network/gateway.rs`. */
 export type FailureKind =

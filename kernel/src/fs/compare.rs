@@ -13,14 +13,14 @@ use super::{FsSnapshot, Ino, Kind, Stat};
 /// Changes from one snapshot to a later one. Inode numbers are those of the file system that both are of.
 #[derive(Clone, Debug, Default)]
 pub struct TreeChanges {
-    /// Where the earlier snapshot has the inodes to which the other lists refer. A directory comes before its entries.
-    pub places: Vec<InodePlace>,
+    /// Locations in the earlier snapshot of the inodes to which the other lists refer. A directory comes before its entries.
+    pub locations: Vec<InodeLocation>,
     /// Names that the earlier snapshot has and the later one has not, or has for another inode. The entries of a removed directory
     /// are listed only if their inodes still exist.
     pub removed: Vec<EntryChange>,
     /// Names that only the later snapshot has, or has for another inode.
     pub added: Vec<EntryChange>,
-    /// New inodes, and existing ones of which an attribute or the content may differ.
+    /// New inodes, and existing ones whose attributes or content may differ.
     pub inodes: Vec<InodeChange>,
 }
 
@@ -34,7 +34,7 @@ impl TreeChanges {
 
 /// A name in the earlier snapshot of an inode that both have.
 #[derive(Clone, Debug)]
-pub struct InodePlace {
+pub struct InodeLocation {
     /// The inode; never the root.
     pub ino: Ino,
     /// Directory that has the name.
@@ -192,7 +192,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Finds the places of all wanted inodes; `None` if one is in the upper layer of a mount.
+    /// Finds the locations of all wanted inodes; `None` if one is in the upper layer of a mount.
     fn locate(&mut self) -> Option<()> {
         let mut done = BTreeSet::from([self.root]);
         let mut found_by_search = None;
@@ -202,14 +202,14 @@ impl<'a> Comparison<'a> {
             while !done.contains(&at) {
                 let node = self.before.get(at).filter(|node| node.device == 0)?;
                 let (dir, name) = match self.latest_name(at, node) {
-                    Some(place) => place,
+                    Some(location) => location,
                     None => *found_by_search.get_or_insert_with(|| self.search()).get(&at)?,
                 };
                 done.insert(at);
-                chain.push(InodePlace { ino: at, dir, name: name.as_bytes().to_vec() });
+                chain.push(InodeLocation { ino: at, dir, name: name.as_bytes().to_vec() });
                 at = dir;
             }
-            self.changes.places.extend(chain.drain(..).rev());
+            self.changes.locations.extend(chain.drain(..).rev());
         }
         Some(())
     }

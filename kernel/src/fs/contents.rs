@@ -119,7 +119,7 @@ impl Contents {
         }
     }
 
-    /// Creates the contents of `len` bytes of which [`Self::changed_blocks`] are known, each with the bytes after its common start.
+    /// Creates contents of `len` bytes from the blocks that [`Self::changed_blocks`] lists, each with the bytes after its common start.
     /// `None` if they do not fit, and for a file of a mount.
     #[must_use]
     pub fn patched<'a>(&self, len: u64, changes: impl IntoIterator<Item = (u64, usize, &'a [u8])>) -> Option<Self> {

@@ -77,7 +77,7 @@ impl Entries {
         Iter { leaves: self.leaves.iter(), leaf: [].iter() }
     }
 
-    /// Returns the entries from this name on.
+    /// Returns the entries that follow this bound.
     pub(super) fn range(&self, start: Bound<&[u8]>) -> Iter<'_> {
         let (Bound::Included(name) | Bound::Excluded(name)) = start else { return self.iter() };
         let rest = self.leaves.get(self.leaf_of(name)..).unwrap_or_default();

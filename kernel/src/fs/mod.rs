@@ -36,7 +36,7 @@ use std::sync::Arc;
 use tidebox_core::Limits;
 
 pub use bytes::{FileBytes, WeakFileBytes};
-pub use compare::{EntryChange, InodeChange, InodePlace, TreeChanges};
+pub use compare::{EntryChange, InodeChange, InodeLocation, TreeChanges};
 pub use contents::{BLOCK_BYTES, Block, Contents};
 pub use diff::{DiffEntry, Visit};
 pub use mount::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, WriteSupport};

@@ -58,7 +58,7 @@ fn operate(fs: &mut Fs, random: &mut Random, held: &mut Vec<Ino>) {
         8 => drop(fs.truncate(ino, bytes(150_000).len() as u64, now)),
         9..=11 => drop(fs.rename(&ROOT, dir, &name, other_dir, &fresh, now)),
         12 => {
-            // Two names change places, by a third.
+            // Exchanges two names by a third.
             let (from, old, ..) = names[names.len() / 2].clone();
             if fs.rename(&ROOT, dir, &name, fs.root(), b"third", now).is_ok() {
                 let _ = fs.rename(&ROOT, from, &old, dir, &name, now);

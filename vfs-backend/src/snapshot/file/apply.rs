@@ -28,7 +28,7 @@ pub(super) fn apply(fs: &mut Fs, container: &Container, limits: &Limits) -> Resu
         _ => Some(from.bytes(limits.shell_state_bytes as usize)?.to_vec()),
     };
     let mut changes = ChangeDecoder::new(fs, &container.blocks, limits)?;
-    changes.places(&mut from)?;
+    changes.locations(&mut from)?;
     changes.removed(&mut from)?;
     changes.new_inodes(&mut from)?;
     changes.added(&mut from)?;
@@ -70,7 +70,7 @@ impl<'a> ChangeDecoder<'a> {
         })
     }
 
-    fn places(&mut self, from: &mut Reader<'_>) -> Result<()> {
+    fn locations(&mut self, from: &mut Reader<'_>) -> Result<()> {
         for _ in 0..from.number()? {
             let (dir, name) = self.entry(from)?;
             let ino = self.child(dir, name)?;

@@ -2,20 +2,20 @@
 //!
 //! ```text
 //! shell     0, or 1 and the state of the shell session
-//! places    of inodes of the earlier snapshot: number of the directory, name
+//! locations of inodes of the earlier snapshot: number of the directory, name
 //! removed   names: number of the directory, name
 //! new       inodes: kind, attributes, content of a file or target of a link
 //! added     names: number of the directory, name, number of the inode
 //! changed   inodes: number, attributes, 0 or 1 and the content of a file
 //! ```
 //!
-//! Each list starts with its length. Inodes are numbered: the root is 0, then follow the places, then the new ones. Places are
+//! Each list starts with its length. Inodes are numbered: the root is 0, then follow the located ones, then the new ones. Locations are
 //! looked up and removed names are taken away before anything is added, so no order of moves matters.
 
 use std::collections::HashMap;
 
 use tidebox_core::{FileError, FileErrorCode, Limits, Result};
-use tidebox_kernel::fs::{BLOCK_BYTES, Contents, EntryChange, Ino, InodeChange, InodePlace, Kind, TreeChanges};
+use tidebox_kernel::fs::{BLOCK_BYTES, Contents, EntryChange, Ino, InodeChange, InodeLocation, Kind, TreeChanges};
 
 use super::container::{self, ContainerKind, Packing};
 use super::corrupt_snapshot;
@@ -35,7 +35,7 @@ pub(super) fn encode(tree: &TreeChanges, root: Ino, shell_state: Option<&[u8]>, 
     if let Some(state) = shell_state {
         encoder.to.bytes(state);
     }
-    encoder.places(&tree.places)?;
+    encoder.locations(&tree.locations)?;
     encoder.entries(&tree.removed, false)?;
     encoder.new_inodes(tree.inodes.iter().filter(|inode| inode.is_new).collect())?;
     encoder.entries(&tree.added, true)?;
@@ -64,12 +64,12 @@ impl<'a> ChangeEncoder<'a> {
         self.numbers.insert(ino, self.numbers.len() as u64);
     }
 
-    fn places(&mut self, places: &[InodePlace]) -> Option<()> {
-        self.to.number(places.len() as u64);
-        for place in places {
-            self.to.number(self.number_of(place.dir)?);
-            self.to.bytes(&place.name);
-            self.assign_number(place.ino);
+    fn locations(&mut self, locations: &[InodeLocation]) -> Option<()> {
+        self.to.number(locations.len() as u64);
+        for location in locations {
+            self.to.number(self.number_of(location.dir)?);
+            self.to.bytes(&location.name);
+            self.assign_number(location.ino);
         }
         Some(())
     }
@@ -123,7 +123,7 @@ impl<'a> ChangeEncoder<'a> {
     }
 
     /// Writes the length, and for each changed block its index, the length of its common start and the number of the block with
-    /// the rest, counted from 1; 0 if there is no rest.
+    /// the rest, counted from 1; 0 without a rest.
     fn content(&mut self, contents: &'a Contents, blocks: &[(u64, usize)]) {
         self.to.number(contents.len());
         self.to.number(blocks.len() as u64);

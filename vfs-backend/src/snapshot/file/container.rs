@@ -54,7 +54,7 @@ impl ContainerKind {
         }
     }
 
-    /// Returns whether the bytes begin as one of this kind does.
+    /// Returns whether the bytes have the magic of this kind.
     pub(super) fn is_start_of(self, bytes: &[u8]) -> bool {
         bytes.starts_with(self.magic())
     }
