@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 use tidebox_core::Limits;
-use tidebox_vfs_backend::{BaseImage, Program, Snapshot};
+use tidebox_vfs_backend::{BaseImage, Packing, Program, Snapshot};
 
 fn base() -> BaseImage {
     let bash = Program::new(["bash", "sh"], b"\0asm\x01\0\0\0".to_vec());
@@ -30,7 +30,7 @@ pub(crate) fn compact(input: &[u8]) {
         within(&snapshot, &limits);
         let again = Snapshot::from_bytes(&snapshot.to_bytes(), &base, &limits).expect("what is written reads back");
         assert!(Snapshot::diff(&snapshot, &again).is_empty(), "it is another afterwards");
-        if let Some(changes) = again.changes_since(&snapshot) {
+        if let Some(changes) = again.changes_since(&snapshot, Packing::Compressed) {
             snapshot.apply_changes(&changes, &limits).expect("no changes apply");
         }
         let _ = snapshot.apply_changes(input, &limits);

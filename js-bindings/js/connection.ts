@@ -125,10 +125,13 @@ export class Connection {
       // Starting a worker takes the longest, so it comes first.
       state = this.#start();
       const { worker, shared: memory } = state;
-      const { kernel, programs, compiled } = await cachedModules(this.#platform);
+      const modules = await cachedModules(this.#platform);
+      const { kernel, programs, compiled } = modules;
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
       const packs = await this.#packs(kernel);
-      worker.send({ kernel, programs, compiled, options: this.#options, packs, changes: this.#changes, shared: memory });
+      const prefetch = this.#platform.files !== undefined && !modules.prefetching;
+      modules.prefetching ||= prefetch;
+      worker.send({ kernel, programs, compiled, options: this.#options, packs, prefetch, changes: this.#changes, shared: memory });
       await opened;
     } catch (error) {
       if (this.#state === state) this.#state = undefined;

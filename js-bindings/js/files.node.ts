@@ -2,18 +2,20 @@
 
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { promisify } from "node:util";
-import { brotliDecompress, brotliDecompressSync } from "node:zlib";
 
 import type { PackageFiles } from "./archive.js";
 
 const userland = new URL("../userland/", import.meta.url);
-const decompress = promisify(brotliDecompress);
+
+/** Loads zlib when the first program is decompressed: importing the package should be quick. */
+const zlib = () => createRequire(import.meta.url)("node:zlib") as typeof import("node:zlib");
 
 export const files: PackageFiles = {
   read: (file) => readFile(new URL(file, userland)),
   readNow: (file) => readFileSync(new URL(file, userland)),
   // One chunk: the output is a few megabytes.
-  unpack: (packed, bytes) => decompress(packed, { chunkSize: bytes }),
-  unpackNow: (packed, bytes) => brotliDecompressSync(packed, { chunkSize: bytes }),
+  unpack: (packed, bytes) => promisify(zlib().brotliDecompress)(packed, { chunkSize: bytes }),
+  unpackNow: (packed, bytes) => zlib().brotliDecompressSync(packed, { chunkSize: bytes }),
 };

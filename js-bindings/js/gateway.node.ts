@@ -7,8 +7,9 @@ import type { Socket } from "node:net";
 import { connect as connectPlain, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-import type { FailureKind, Gateway, Reply } from "./gateway.js";
-import { GatewayFailure } from "./gateway.js";
+import type { Gateway, Reply } from "./gateway.js";
+import type { FailureKind } from "./gateway_failure.js";
+import { GatewayFailure } from "./gateway_failure.js";
 import type { OutgoingRequest } from "./messages.js";
 
 /** Maximum delay of a timer, in milliseconds. */

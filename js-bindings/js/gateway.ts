@@ -1,20 +1,8 @@
 /** Sends requests that the policy has allowed; includes the gateway over the platform's `fetch`. */
 
+import { GatewayFailure } from "./gateway_failure.js";
+import type { FailureKind } from "./gateway_failure.js";
 import type { OutgoingRequest, ReplyHead } from "./messages.js";
-
-/** Names of `GatewayErrorKind` in `core/src/network/gateway.rs`. */
-export type FailureKind =
-  | "resolve" | "connect" | "tls" | "certificate" | "timeout" | "send" | "empty" | "receive" | "protocol" | "internal";
-
-/** The cause of a failed request or an incomplete response. The message must not contain a header of the request. */
-export class GatewayFailure extends Error {
-  readonly kind: FailureKind;
-
-  constructor(kind: FailureKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
 
 /** A response: its head, and its body in chunks. */
 export interface Reply {

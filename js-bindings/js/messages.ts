@@ -68,6 +68,8 @@ export interface Setup {
   readonly compiled: ReadonlyMap<string, WebAssembly.Module>;
   readonly options: KernelOptions;
   readonly packs: readonly PackLocation[];
+  /** True for one worker of the application, which loads common programs ahead while it is idle. */
+  readonly prefetch: boolean;
   /** Changes of the replaced worker, in order. */
   readonly changes: readonly Uint8Array[];
   /**

@@ -9,6 +9,8 @@ export interface ModuleCache {
   readonly programs: readonly PackageProgram[];
   /** Programs that a worker has compiled. */
   readonly compiled: Map<string, WebAssembly.Module>;
+  /** True once a worker loads common programs ahead. */
+  prefetching: boolean;
 }
 
 let loading: Promise<ModuleCache> | undefined;
@@ -31,7 +33,7 @@ async function load(platform: Platform): Promise<ModuleCache> {
   const shellCompiled = programs.then((listed) => compileShell(platform, listed, compiled));
   // Awaited together, so that a second rejection is not unhandled.
   const [kernel, listed] = await Promise.all([platform.kernel(), programs, shellCompiled]);
-  return { kernel, programs: listed, compiled };
+  return { kernel, programs: listed, compiled, prefetching: false };
 }
 
 async function compileShell(platform: Platform, listed: readonly PackageProgram[], compiled: Map<string, WebAssembly.Module>): Promise<void> {

@@ -31,10 +31,14 @@ const VERSION = 2;
 /** Maximum number of cached modules of guests, so that a program which a script starts repeatedly is compiled once. */
 const MAX_GUEST_MODULES = 32;
 
+/** Programs that are loaded ahead, in this order. */
+const COMMON = ["coreutils.wasm", "text.wasm", "grep.wasm", "extras.wasm", "sed.wasm", "find.wasm"];
+
 export class Programs {
   readonly #archive: Archive;
   readonly #compiled = new Map<string, Program>();
   readonly #guestModule = new Map<string, Uint8Array<ArrayBuffer> | Program>();
+  readonly #loading = new Map<string, Promise<Program>>();
   readonly #onCompiled: (file: string, module: WebAssembly.Module) => void;
   readonly #packs: ReadonlyMap<string, PackLocation>;
   readonly #packHost: PackHost | undefined;
@@ -92,7 +96,16 @@ export class Programs {
     return this.#keep(name, new WebAssembly.Module(this.#packModule(name) ?? this.#archive.moduleNow(name)));
   }
 
-  async load(name: string): Promise<Program> {
+  /** Compiles a program. Concurrent calls share the work. */
+  load(name: string): Promise<Program> {
+    const known = this.#loading.get(name);
+    if (known !== undefined) return known;
+    const loading = this.#load(name).finally(() => this.#loading.delete(name));
+    this.#loading.set(name, loading);
+    return loading;
+  }
+
+  async #load(name: string): Promise<Program> {
     const guestModule = this.#guestModule.get(name);
     if (guestModule instanceof Uint8Array) {
       const program = describe(await WebAssembly.compile(guestModule));
@@ -103,6 +116,17 @@ export class Programs {
     if (packModule !== undefined) return this.#keep(name, await WebAssembly.compile(packModule));
     if (!this.#archive.has(name)) throw new Error("the program was evicted from the cache; start it again");
     return this.#keep(name, await WebAssembly.compile(await this.#archive.module(name)));
+  }
+
+  /**
+   * Loads the programs that most commands use, one after the other, before a command needs them. Decompression and compilation
+   * run in other threads.
+   */
+  async prefetch(): Promise<void> {
+    for (const name of COMMON) {
+      // A command that needs the program reports the error.
+      if (this.ready(name) === undefined && this.#archive.has(name)) await this.load(name).catch(() => {});
+    }
   }
 
   /** Returns the module of a pack. */

@@ -1,7 +1,7 @@
 /** The caller's side of the network: requests of one worker, sent by the platform's gateway. */
 
 import type { Gateway } from "./gateway.js";
-import { GatewayFailure } from "./gateway.js";
+import { GatewayFailure } from "./gateway_failure.js";
 import type { HostRequest, OutgoingRequest, HostResponse } from "./messages.js";
 
 export class Requests {

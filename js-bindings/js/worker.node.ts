@@ -19,7 +19,7 @@ if (port === null) throw new Error("this file must run in a worker; import tideb
 
 serve(
   {
-    send: (report: WorkerOutput) => port.postMessage(report),
+    send: (report: WorkerOutput, moved?: ArrayBuffer[]) => port.postMessage(report, moved),
     receive: (handle) => void port.on("message", handle),
     take: () => receiveMessageOnPort(port)?.message as WorkerInput | undefined,
   },

@@ -18,7 +18,8 @@ import { yieldToEventLoop } from "./time.js";
 
 /** Message channel between a worker and its owner. */
 export interface Port {
-  send(report: WorkerOutput): void;
+  /** Sends a message. Buffers in `moved` are transferred instead of copied. */
+  send(report: WorkerOutput, moved?: ArrayBuffer[]): void;
   receive(handle: (message: WorkerInput) => void): void;
   /** Takes the next message synchronously, even while a guest runs; `undefined` without a message. Absent if not supported. */
   take?(): WorkerInput | undefined;
@@ -47,6 +48,8 @@ class WorkerServer {
   /** Calls received while a guest ran; they start afterwards, in order. */
   readonly #deferred: Call[] = [];
   #sandbox: kernel.SandboxKernel | undefined;
+  /** Set until programs are loaded ahead, after the first call. */
+  #prefetch: (() => void) | undefined;
 
   constructor(port: Port, sources: Sources) {
     this.#port = port;
@@ -66,7 +69,10 @@ class WorkerServer {
     } else if (later) {
       if (this.#deferred.push(message) === 1) yieldToEventLoop(() => this.#startDeferred());
     } else if (this.#sandbox !== undefined) {
-      void handleCall(this.#port, this.#sandbox, message);
+      void handleCall(this.#port, this.#sandbox, message).then(() => {
+        this.#prefetch?.();
+        this.#prefetch = undefined;
+      });
     }
   }
 
@@ -133,6 +139,7 @@ class WorkerServer {
       useDirectories(this.#sources.folders, [...(options.mounts ?? []), ...seed]);
       const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
       for (const changes of setup.changes) sandbox.apply(changes);
+      if (setup.prefetch) this.#prefetch = () => void programs.prefetch();
       port.send({ type: "ready", id: sandbox.id });
       return sandbox;
     } catch (error) {
@@ -170,7 +177,8 @@ async function handleCall(port: Port, sandbox: kernel.SandboxKernel, { id, metho
     if (call === undefined) throw new Error(`the sandbox has no method ${method}`);
     const value = await call.apply(sandbox, [...args]);
     // Changes are sent with the result, so that the caller never sees the effects of a call whose changes could be lost.
-    port.send({ type: "result", id, value, changes: sandbox.changes() as Changes | undefined });
+    const changes = sandbox.changes() as Changes | undefined;
+    port.send({ type: "result", id, value, changes }, changes && [changes.bytes.buffer as ArrayBuffer]);
   } catch (error) {
     // A trap leaves the kernel inconsistent: the owner starts a new worker.
     if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error);

@@ -9,7 +9,7 @@ import userland from "./userland.web.js";
 import { serve } from "./worker.js";
 
 interface Scope {
-  postMessage(message: WorkerOutput | WorkerLock): void;
+  postMessage(message: WorkerOutput | WorkerLock, moved?: ArrayBuffer[]): void;
   onmessage: ((event: MessageEvent<WorkerInput | WorkerLock>) => void) | null;
 }
 
@@ -45,7 +45,7 @@ function readNow(file: string): Uint8Array {
 
 serve(
   {
-    send: (report) => scope.postMessage(report),
+    send: (report, moved = []) => scope.postMessage(report, moved),
     receive: (handle) => {
       scope.onmessage = ({ data }) => {
         if (isWorkerLock(data)) holdLock(data, (lock) => scope.postMessage(lock));

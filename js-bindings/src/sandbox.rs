@@ -7,7 +7,7 @@ use js_sys::{Array, Promise, Uint8Array};
 use tidebox_core::{Error, ExecuteRequest, Limits, OutputChunk, OutputStream, SandboxBackend};
 use tidebox_js_values::value::execute_request;
 use tidebox_js_values::{FileTools, promise};
-use tidebox_vfs_backend::{Snapshot, VfsBackend};
+use tidebox_vfs_backend::{Packing, Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -45,6 +45,9 @@ struct ChangeTracker {
 /// Changes are merged when the new ones exceed this size and that of the merged ones.
 const MERGE_BYTES: usize = 4 << 20;
 
+/// Bytes that the owner needs for each of the changes in addition, and that applying it costs.
+const CHANGE_BYTES: usize = 1024;
+
 impl ChangeTracker {
     fn new(created: Snapshot) -> Self {
         Self { last: created.clone(), created, bytes: 0, merged: 0 }
@@ -52,13 +55,13 @@ impl ChangeTracker {
 
     /// Returns the changes since the last call, or since creation with `true`.
     fn changes(&mut self, now: Snapshot) -> Option<(bool, Vec<u8>)> {
-        let changes = now.changes_since(&self.last)?;
+        let changes = now.changes_since(&self.last, Packing::Raw)?;
         self.last = now;
-        self.bytes += changes.len();
+        self.bytes += changes.len() + CHANGE_BYTES;
         if self.bytes < MERGE_BYTES.max(self.merged) {
             return Some((false, changes));
         }
-        let all = self.last.changes_since(&self.created).unwrap_or_default();
+        let all = self.last.changes_since(&self.created, Packing::Raw).unwrap_or_default();
         (self.bytes, self.merged) = (0, all.len());
         Some((true, all))
     }

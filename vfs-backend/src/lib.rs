@@ -36,7 +36,7 @@ pub use image::{BaseImage, Program};
 pub use interactive::{InteractiveCommand, InteractiveProcess, InteractiveResponse};
 pub use provider::{ProviderSettings, SavePolicy, SavedSandbox, SnapshotStore, VfsProvider};
 pub use seed::{FileAttributes, SeedWriter};
-pub use snapshot::{Change, ContentChange, DiffSide, Snapshot, SnapshotDiff};
+pub use snapshot::{Change, ContentChange, DiffSide, Packing, Snapshot, SnapshotDiff};
 pub use tidebox_kernel::fs::FileBytes;
 pub use tidebox_kernel::{ResourceUsage, fs::FileUsage};
 

@@ -14,6 +14,8 @@ use tidebox_kernel::fs;
 
 use crate::VfsBackend;
 
+pub use file::Packing;
+
 pub use diff::{Change, ContentChange, DiffSide, SnapshotDiff};
 
 /// The files of a sandbox and the state of its shell session at one moment.

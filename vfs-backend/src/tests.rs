@@ -14,6 +14,7 @@ mod scripted_engine;
 mod search;
 mod shell_session;
 mod snapshot;
+mod snapshot_changes;
 mod snapshot_diff;
 mod snapshot_file;
 mod snapshot_tar;

@@ -1,7 +1,7 @@
 //! File content: shared blocks, copied on write.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::bytes::FileBytes;
@@ -71,6 +71,62 @@ impl Content {
             _ => false,
         };
         head && rest && self.len == other.len
+    }
+
+    /// Returns the blocks that differ from those of `before`, as their index and the length of their common prefix, or `None` if
+    /// both contents are equal. Shared blocks are not read, and neither are those of an image that was replaced.
+    pub(super) fn changed_blocks(&self, before: &Self) -> Option<Vec<(u64, usize)>> {
+        if self.shares_all(before) {
+            return None;
+        }
+        let replaced = before.shared().is_some();
+        let indices: BTreeSet<u64> = self.indices().chain(before.indices()).collect();
+        let mut changed = Vec::new();
+        for index in indices {
+            let (old, new) = (if replaced { &[] } else { before.block_bytes(index) }, self.block_bytes(index));
+            if core::ptr::eq(old, new) {
+                continue;
+            }
+            let common = old.len().min(new.len());
+            let kept = if old.get(..common) == new.get(..common) { common } else { 0 };
+            if replaced || kept < old.len().max(new.len()) {
+                changed.push((index, kept));
+            }
+        }
+        (self.len != before.len || !changed.is_empty()).then_some(changed)
+    }
+
+    /// Returns whether both are known to be equal without reading them.
+    pub(super) fn shares_all(&self, other: &Self) -> bool {
+        let no_blocks = |content: &Self| matches!(content.head, FirstBlock::Hole) && content.rest.is_none();
+        self.is_same(other) || (self.len == other.len && no_blocks(self) && no_blocks(other))
+    }
+
+    /// Creates the content of `len` bytes that [`Self::changed_blocks`] described, with the bytes of each block after its common
+    /// prefix. `None` if a block would be longer than [`BLOCK`], extend beyond the end, or lacks its prefix.
+    pub(super) fn patched<'a>(
+        &self,
+        len: u64,
+        changes: impl IntoIterator<Item = (u64, usize, &'a [u8])>,
+    ) -> Option<Self> {
+        let mut kept = self.clone().into_owned_blocks();
+        kept.set_len(len, u64::MAX).ok()?;
+        let mut blocks: BTreeMap<u64, Block> = match kept.rest {
+            Some(rest) => Arc::unwrap_or_clone(rest),
+            None => BTreeMap::new(),
+        };
+        if let FirstBlock::Block(block) = kept.head {
+            blocks.insert(0, block);
+        }
+        for (index, common, bytes) in changes {
+            let old = blocks.remove(&index).unwrap_or_default();
+            let block = [old.get(..common)?, bytes].concat();
+            if !block.is_empty() {
+                blocks.insert(index, Arc::new(block));
+            }
+        }
+        blocks.retain(|_, block| !block.is_empty());
+        Self::assemble(len, blocks)
     }
 
     pub(super) fn len(&self) -> u64 {

@@ -22,6 +22,12 @@ impl Block {
         (1..=BLOCK_BYTES).contains(&bytes.len()).then(|| Self(Arc::new(bytes)))
     }
 
+    /// Returns the bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Returns the number of bytes; never 0.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a block is never empty")]
@@ -99,6 +105,27 @@ impl Contents {
         match (&self.0, &other.0) {
             (Source::Tree(one), Source::Tree(two)) => one.content_eq(two),
             _ => self.len() == other.len() && self.load().is_ok_and(|one| other.load() == Ok(one)),
+        }
+    }
+
+    /// Returns the blocks that differ from those of `before`, as their index and the number of bytes at their start that are the
+    /// same; `None` if both read the same or one is a file of a mount. Shared blocks are not compared. A block that only `before`
+    /// has is listed, too.
+    #[must_use]
+    pub fn changed_blocks(&self, before: &Self) -> Option<Vec<(u64, usize)>> {
+        match (&self.0, &before.0) {
+            (Source::Tree(now), Source::Tree(before)) => now.changed_blocks(before),
+            _ => None,
+        }
+    }
+
+    /// Creates contents of `len` bytes from the blocks that [`Self::changed_blocks`] lists, each with the bytes after its common start.
+    /// `None` if they do not fit, and for a file of a mount.
+    #[must_use]
+    pub fn patched<'a>(&self, len: u64, changes: impl IntoIterator<Item = (u64, usize, &'a [u8])>) -> Option<Self> {
+        match &self.0 {
+            Source::Tree(content) => content.patched(len, changes).map(Self::new),
+            Source::Mounted(..) => None,
         }
     }
 

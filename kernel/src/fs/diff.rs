@@ -1,11 +1,11 @@
 //! Differences between two snapshots.
 
-use std::collections::btree_map;
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::contents::Contents;
+use super::entries;
 use super::name::Name;
 use super::node::{Body, Dir, Node};
 use super::table::Table;
@@ -125,7 +125,7 @@ fn is_unchanged(before: &Node, after: &Node) -> bool {
     body && before.mode == after.mode
 }
 
-type Entries<'a> = Peekable<btree_map::Iter<'a, Name, Ino>>;
+type Entries<'a> = Peekable<entries::Iter<'a>>;
 
 /// Iteration state of a directory that exists on one or both sides.
 struct DirPair<'a> {
@@ -142,7 +142,7 @@ fn entries(node: Option<&Node>) -> Option<Entries<'_>> {
 impl<'a> DirPair<'a> {
     /// Returns the next name and its inodes on both sides.
     fn next(&mut self) -> Option<(&'a Name, Inos)> {
-        let peek = |side: &mut Option<Entries<'a>>| side.as_mut()?.peek().map(|&(name, &ino)| (name, ino));
+        let peek = |side: &mut Option<Entries<'a>>| side.as_mut()?.peek().copied();
         let take = |side: &mut Option<Entries<'a>>| side.as_mut().and_then(Iterator::next);
         let (before, after) = (peek(&mut self.before), peek(&mut self.after));
         let first = before.iter().chain(&after).map(|&(name, _)| name).min()?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::mount::{CopyRange, DirOwner};
 use super::name::Name;
-use super::node::{Body, Dir, Node};
+use super::node::{Body, Node};
 use super::walk::{EntryLocation, FollowMode, LastComponent};
 use super::{Cred, Fs, Ino, PathStart};
 use crate::errno::Errno;
@@ -71,12 +71,11 @@ impl Fs {
         if self.prepare_dir_change(cred, &mut location)? == EntryStore::Mount {
             return self.mkdir_in_mount(&location, mode);
         }
-        let (parent, name) = (location.dir, location.name.clone());
+        let parent = location.dir;
         if self.node(parent)?.nlink == u32::MAX {
             return Err(Errno::Mlink);
         }
-        let body = Body::Dir(Arc::new(Dir { parent, name, entries: Default::default(), lower: None }));
-        let ino = self.add(cred, location, body, mode, now)?;
+        let ino = self.add(cred, location, Body::Dir(Arc::default()), mode, now)?;
         self.node_mut(parent)?.nlink += 1;
         Ok(ino)
     }
@@ -329,9 +328,15 @@ impl Fs {
 
     /// Writes an entry into a directory, replacing an existing one.
     pub(super) fn insert_entry(&mut self, dir: Ino, name: Name, ino: Ino, now: u64) -> Result<(), Errno> {
-        let node = self.node_mut(dir)?;
-        node.changed(now);
-        node.dir_mut()?.entries.insert(name, ino);
+        self.node_mut(dir)?.changed(now);
+        self.insert_name(dir, name, ino)
+    }
+
+    /// Writes an entry into a directory without changing its times.
+    pub(super) fn insert_name(&mut self, dir: Ino, name: Name, ino: Ino) -> Result<(), Errno> {
+        self.node_mut(dir)?.dir_mut()?.entries.insert(name.clone(), ino);
+        let node = self.node_mut(ino)?;
+        (node.parent, node.name) = (dir, name);
         Ok(())
     }
 
@@ -339,7 +344,7 @@ impl Fs {
     pub(super) fn remove_entry(&mut self, dir: Ino, name: &Name, now: u64) -> Result<(), Errno> {
         let node = self.node_mut(dir)?;
         node.changed(now);
-        node.dir_mut()?.entries.remove(name);
+        node.dir_mut()?.entries.remove(name.as_bytes());
         Ok(())
     }
 

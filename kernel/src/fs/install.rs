@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::blocks::Content;
 use super::bytes::FileBytes;
-use super::node::{Body, Dir, MODE_BITS, Node};
+use super::node::{Body, MODE_BITS, Node};
 use super::walk::{EntryLocation, FollowMode};
 use super::{Cred, Device, Fs, Ino, PathStart};
 use crate::errno::Errno;
@@ -83,13 +83,7 @@ impl Fs {
     }
 
     pub(super) fn install_dir_at(&mut self, location: EntryLocation) -> Result<Ino, Errno> {
-        let body = Body::Dir(Arc::new(Dir {
-            parent: location.dir,
-            name: location.name.clone(),
-            entries: Default::default(),
-            lower: None,
-        }));
-        let mut node = Node::new(body, &HOST, 0o755, 0, self.versions.next());
+        let mut node = Node::new(Body::Dir(Arc::default()), &HOST, 0o755, 0, self.versions.next());
         (node.installed, node.device) = (true, self.device(location.dir)?);
         let ino = self.table.insert(node).ok_or(Errno::Nospc)?;
         self.insert_entry(location.dir, location.name, ino, 0)?;

@@ -8,9 +8,11 @@
 mod attributes;
 mod blocks;
 mod bytes;
+mod compare;
 mod contents;
 mod diff;
 mod directory;
+mod entries;
 mod file;
 mod install;
 mod mount;
@@ -34,6 +36,7 @@ use std::sync::Arc;
 use tidebox_core::Limits;
 
 pub use bytes::{FileBytes, WeakFileBytes};
+pub use compare::{EntryChange, InodeChange, InodeLocation, TreeChanges};
 pub use contents::{BLOCK_BYTES, Block, Contents};
 pub use diff::{DiffEntry, Visit};
 pub use mount::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, WriteSupport};
@@ -42,7 +45,7 @@ pub use snapshot::FsSnapshot;
 
 use crate::errno::Errno;
 use mount::Mounts;
-use node::{Body, Dir, Node};
+use node::{Body, Node};
 use quota::Quota;
 use table::Table;
 use version::Versions;
@@ -194,9 +197,8 @@ impl Fs {
         let mut versions = Versions::default();
         // The first slot of an empty table, so the number is known before the node exists.
         let root = Ino(1);
-        let dir = Dir { parent: root, name: name::Name::new(b""), entries: BTreeMap::new(), lower: None };
-        let mut node = Node::new(Body::Dir(Arc::new(dir)), &Cred { uid: 0, gid: 0 }, 0o755, 0, versions.next());
-        node.installed = true;
+        let mut node = Node::new(Body::Dir(Arc::default()), &Cred { uid: 0, gid: 0 }, 0o755, 0, versions.next());
+        (node.installed, node.parent) = (true, root);
         let stored = table.insert(node);
         debug_assert_eq!(stored, Some(root));
         Self {
@@ -241,11 +243,11 @@ impl Fs {
         let ino = self.upper_ino(ino);
         let dir = self.table.get(ino).and_then(|node| node.dir().ok()).filter(|dir| dir.lower.is_none());
         let merged = if dir.is_none() && self.mounts.is_some() { self.merged_dir(ino, after) } else { None };
-        let entries = dir.map(|dir| dir.entries.range::<[u8], _>((start, Bound::Unbounded)));
+        let entries = dir.map(|dir| dir.entries.range(start));
         entries
             .into_iter()
             .flatten()
-            .filter_map(|(name, &ino)| Some((Cow::Borrowed(name.as_bytes()), ino, self.table.get(ino)?.kind())))
+            .filter_map(|(name, ino)| Some((Cow::Borrowed(name.as_bytes()), ino, self.table.get(ino)?.kind())))
             .chain(merged.into_iter().flatten())
     }
 
@@ -261,7 +263,8 @@ impl Fs {
     pub fn parent(&self, dir: Ino) -> Ino {
         let dir = self.upper_ino(dir);
         match self.table.get(dir) {
-            Some(node) => node.dir().map_or(self.root, |dir| dir.parent),
+            Some(node) if node.is_dir() => node.parent,
+            Some(_) => self.root,
             None => self.object_parent(dir).unwrap_or(self.root),
         }
     }
@@ -281,20 +284,19 @@ impl Fs {
                 continue;
             }
             let node = self.table.get(ino)?;
-            let dir = node.dir().ok()?;
-            if node.nlink == 0 {
+            if !node.is_dir() || node.nlink == 0 {
                 return None;
             }
             if ino == self.root {
                 break;
             }
-            let name = dir.name.as_bytes();
+            let name = node.name.as_bytes();
             len += name.len() + 1;
             if len > PATH_OF_MAX {
                 return None;
             }
             names.push(Cow::Borrowed(name));
-            ino = dir.parent;
+            ino = node.parent;
         }
         let mut path = Vec::with_capacity(len);
         for name in names.iter().rev() {

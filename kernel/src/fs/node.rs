@@ -1,9 +1,9 @@
 //! An inode: its attributes and its body.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::blocks::Content;
+use super::entries::Entries;
 use super::mount::Lower;
 use super::name::Name;
 use super::{Cred, Device, Ino, Kind, Stat};
@@ -30,6 +30,10 @@ pub(super) struct Node {
     pub(super) mtime: u64,
     pub(super) ctime: u64,
     pub(super) version: u64,
+    /// Directory and name of its latest name, so that its path is found without a search. Always valid for a directory, which
+    /// has one name. For a file with several names it may have been removed.
+    pub(super) parent: Ino,
+    pub(super) name: Name,
     pub(super) body: Body,
 }
 
@@ -42,12 +46,10 @@ pub(super) enum Body {
     Fifo,
 }
 
-/// A directory. It has one name in one parent; both are stored here, so that its path is found without a search.
-#[derive(Clone, Debug)]
+/// A directory.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dir {
-    pub(super) parent: Ino,
-    pub(super) name: Name,
-    pub(super) entries: BTreeMap<Name, Ino>,
+    pub(super) entries: Entries,
     /// The lower directory in a mount, whose names are visible unless they are in `entries` or whiteouts.
     pub(super) lower: Option<Box<Lower>>,
 }
@@ -66,6 +68,8 @@ impl Node {
             mtime: now,
             ctime: now,
             version,
+            parent: Ino(0),
+            name: Name::new(b""),
             body,
         }
     }

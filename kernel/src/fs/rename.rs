@@ -99,7 +99,7 @@ impl Fs {
         now: u64,
     ) -> Result<(), Errno> {
         self.remove_entry(old.dir, &old.name, now)?;
-        self.insert_entry(new.dir, new.name.clone(), ino, now)?;
+        self.insert_entry(new.dir, new.name, ino, now)?;
         if let Some(replaced) = new.node {
             if moves_dir {
                 self.detach_dir(new.dir, replaced, now)?;
@@ -112,12 +112,7 @@ impl Fs {
             left.nlink = left.nlink.saturating_sub(1);
             self.node_mut(new.dir)?.nlink += 1;
         }
-        let node = self.node_mut(ino)?;
-        node.ctime = now;
-        if moves_dir {
-            let dir = node.dir_mut()?;
-            (dir.parent, dir.name) = (new.dir, new.name);
-        }
+        self.node_mut(ino)?.ctime = now;
         Ok(())
     }
 

@@ -30,6 +30,24 @@ impl FsSnapshot {
         self.table.is_same(&other.table) && self.root == other.root && self.proc == other.proc
     }
 
+    /// Returns the root directory.
+    #[must_use]
+    pub fn root(&self) -> Ino {
+        self.root
+    }
+
+    /// Returns the same files without the mounts: nothing in a mounted file system can be read or changed.
+    #[must_use]
+    pub fn without_mounts(&self) -> Self {
+        Self { mounts: Arc::default(), ..self.clone() }
+    }
+
+    /// Returns these files with the mounts of another snapshot.
+    #[must_use]
+    pub fn with_mounts_of(self, other: &Self) -> Self {
+        Self { mounts: Arc::clone(&other.mounts), ..self }
+    }
+
     /// Returns the charge of the files in it.
     #[must_use]
     pub fn usage(&self) -> FileUsage {

@@ -5,9 +5,13 @@ use std::sync::Arc;
 use super::Ino;
 use super::node::Node;
 
-/// Inodes per chunk, copied together on the first change after a snapshot. A larger value makes that first change more expensive
-/// (32 inodes are 4 KiB), a smaller one makes the table of a large tree longer.
-const CHUNK: usize = 32;
+/// Inodes per chunk, copied together on the first change after a snapshot. A larger value makes that first change more expensive:
+/// 16 inodes are 2.5 KiB.
+const CHUNK: usize = 16;
+
+/// Chunks per page. The list of a page is copied on its first change after a snapshot, so that this change and a comparison cost
+/// the same for a large tree as for a small one.
+const PAGE: usize = 64;
 
 /// Generations of a slot. Numbers with bit 62 or 63 are reserved (mount objects, `/proc`), so a slot is retired after this many
 /// uses.
@@ -17,6 +21,11 @@ const GENERATIONS: u32 = 1 << 30;
 const NONE: u32 = u32::MAX;
 
 type Chunk = [Slot; CHUNK];
+
+type Page = Vec<Arc<Chunk>>;
+
+/// An inode that exists in a table.
+pub(super) type Live<'a> = (Ino, &'a Node);
 
 #[derive(Clone, Debug)]
 enum Slot {
@@ -30,7 +39,7 @@ enum Slot {
 /// Cloning costs one reference count, independent of the number of inodes.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    chunks: Arc<Vec<Arc<Chunk>>>,
+    pages: Arc<Vec<Arc<Page>>>,
     vacant: u32,
     /// No new inode gets a lower generation. Restoring an old table sets it above all generations that were ever assigned.
     min_generation: u32,
@@ -39,12 +48,12 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new() -> Self {
-        Self { chunks: Arc::default(), vacant: NONE, min_generation: 0, highest: 0 }
+        Self { pages: Arc::default(), vacant: NONE, min_generation: 0, highest: 0 }
     }
 
     pub(super) fn get(&self, ino: Ino) -> Option<&Node> {
         let (requested, index) = split(ino)?;
-        match self.chunks.get(index / CHUNK)?.get(index % CHUNK)? {
+        match self.chunk(index)?.get(index % CHUNK)? {
             Slot::Live { generation, node } if *generation == requested => Some(node),
             _ => None,
         }
@@ -52,16 +61,40 @@ impl Table {
 
     /// Returns whether nothing was changed since one was cloned from the other.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.chunks, &other.chunks)
+        Arc::ptr_eq(&self.pages, &other.pages)
     }
 
     /// Returns whether both have an inode, and its chunk was not copied since one was cloned from the other.
     pub(super) fn shares(&self, other: &Self, ino: Ino) -> bool {
         let chunk = |table: &Self| {
             let (_, index) = split(ino)?;
-            table.chunks.get(index / CHUNK).map(Arc::as_ptr)
+            table.chunk(index).map(Arc::as_ptr)
         };
         chunk(self).is_some() && chunk(self) == chunk(other)
+    }
+
+    /// Returns the slots of all chunks that are not shared with `after`, as the inodes on both sides.
+    pub(super) fn unshared_slots<'a>(
+        &'a self,
+        after: &'a Self,
+    ) -> impl Iterator<Item = (Option<Live<'a>>, Option<Live<'a>>)> {
+        let (old, new) = (&self.pages, &after.pages);
+        let pages = (0..old.len().max(new.len())).map(|at| (at, old.get(at), new.get(at)));
+        let pages = pages.filter(|&(_, old, new)| old.map(Arc::as_ptr) != new.map(Arc::as_ptr));
+        let chunks = pages.flat_map(|(page, old, new)| {
+            let chunk = |page: Option<&'a Arc<Page>>, at: usize| page.and_then(|page| page.get(at));
+            (0..PAGE).map(move |at| (page * PAGE + at, chunk(old, at), chunk(new, at)))
+        });
+        let chunks = chunks.filter(|&(_, old, new)| old.map(Arc::as_ptr) != new.map(Arc::as_ptr));
+        chunks.flat_map(|(number, old, new)| {
+            let live = move |chunk: Option<&'a Arc<Chunk>>, at: usize| match chunk?.get(at)? {
+                Slot::Live { generation, node } => {
+                    Some((join(*generation, u32::try_from(number * CHUNK + at).ok()?), node))
+                }
+                Slot::Vacant { .. } => None,
+            };
+            (0..CHUNK).map(move |at| (live(old, at), live(new, at)))
+        })
     }
 
     pub(super) fn get_mut(&mut self, ino: Ino) -> Option<&mut Node> {
@@ -113,32 +146,41 @@ impl Table {
         *self = Self { min_generation: floor, highest: floor, ..older.clone() };
     }
 
-    /// Returns the numbers of all existing inodes.
-    #[cfg(test)]
-    pub(super) fn live_inodes(&self) -> Vec<Ino> {
-        let slots = (0..).zip(self.chunks.iter().flat_map(|chunk| chunk.iter()));
-        slots
-            .filter_map(|(index, slot)| match slot {
-                Slot::Live { generation, .. } => Some(join(*generation, index)),
-                Slot::Vacant { .. } => None,
-            })
-            .collect()
+    /// Returns all existing inodes.
+    pub(super) fn live_inodes(&self) -> impl Iterator<Item = Live<'_>> {
+        let slots = (0..).zip(self.pages.iter().flat_map(|page| page.iter()).flat_map(|chunk| chunk.iter()));
+        slots.filter_map(|(index, slot)| match slot {
+            Slot::Live { generation, node } => Some((join(*generation, index), node)),
+            Slot::Vacant { .. } => None,
+        })
+    }
+
+    fn chunk(&self, index: usize) -> Option<&Arc<Chunk>> {
+        self.pages.get(index / CHUNK / PAGE)?.get(index / CHUNK % PAGE)
     }
 
     fn slot_mut(&mut self, index: usize) -> Option<&mut Slot> {
-        let chunk = Arc::make_mut(&mut self.chunks).get_mut(index / CHUNK)?;
+        let page = Arc::make_mut(&mut self.pages).get_mut(index / CHUNK / PAGE)?;
+        let chunk = Arc::make_mut(page).get_mut(index / CHUNK % PAGE)?;
         Arc::make_mut(chunk).get_mut(index % CHUNK)
     }
 
     fn add_chunk(&mut self) -> Option<()> {
-        let first = u32::try_from(self.chunks.len().checked_mul(CHUNK)?).ok()?;
+        let full = self.pages.len().saturating_sub(1) * PAGE;
+        let chunks = full + self.pages.last().map_or(0, |page| page.len());
+        let first = u32::try_from(chunks.checked_mul(CHUNK)?).ok()?;
         // The largest number is reserved for the end of the list and for the `+ 1` of inode numbers.
         let end = first.checked_add(CHUNK as u32)?.checked_add(1)? - 1;
         let slot = |at: usize| {
             let after = first + at as u32 + 1;
             Slot::Vacant { generation: 0, next: if after == end { NONE } else { after } }
         };
-        Arc::make_mut(&mut self.chunks).push(Arc::new(core::array::from_fn(slot)));
+        let chunk = Arc::new(core::array::from_fn(slot));
+        let pages = Arc::make_mut(&mut self.pages);
+        match pages.last_mut().filter(|page| page.len() < PAGE) {
+            Some(page) => Arc::make_mut(page).push(chunk),
+            None => pages.push(Arc::new(vec![chunk])),
+        }
         self.vacant = first;
         Some(())
     }

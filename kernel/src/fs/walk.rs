@@ -257,7 +257,7 @@ impl<'a> Walk<'a> {
     fn child(&self, here: Option<&Dir>, dir: Ino, name: &[u8]) -> Result<Option<Ino>, Errno> {
         match here {
             Some(here) => match here.entries.get(name) {
-                Some(&ino) => Ok(Some(ino)),
+                Some(ino) => Ok(Some(ino)),
                 None if here.lower.is_none() => Ok(None),
                 None => self.fs.lookup_lower(dir, name),
             },
@@ -270,7 +270,8 @@ impl<'a> Walk<'a> {
             return Err(Errno::Notcapable);
         }
         match self.fs.table.get(dir) {
-            Some(node) => Ok(node.dir()?.parent),
+            Some(node) if node.is_dir() => Ok(node.parent),
+            Some(_) => Err(Errno::Notdir),
             None => self.fs.object_parent(dir).ok_or(Errno::Stale),
         }
     }

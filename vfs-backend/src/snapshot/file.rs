@@ -3,6 +3,8 @@
 //! The file holds the differences from the base image: a list of records for the tree ([`record`]), followed by the
 //! blocks of all files, each once ([`container`]). Both are compressed, and a digest at the end covers everything.
 
+mod apply;
+mod changes;
 mod container;
 mod decode;
 mod encode;
@@ -14,6 +16,9 @@ use std::hash::{DefaultHasher, Hasher};
 
 use tidebox_core::{Error, ErrorKind, Limits, Result};
 use tidebox_kernel::fs::{Contents, Fs};
+
+use container::ContainerKind;
+pub use container::Packing;
 
 use crate::{BaseImage, SandboxBuilder, Snapshot};
 
@@ -37,7 +42,7 @@ impl Snapshot {
             record.write(&mut meta);
         }
         let blocks: Vec<&[u8]> = blocks.list.iter().map(|(contents, index)| contents.block(*index)).collect();
-        container::write(&meta.into_bytes(), &blocks)
+        container::write(ContainerKind::Snapshot, Packing::Compressed, &meta.into_bytes(), &blocks)
     }
 
     /// Reads the output of [`to_bytes`](Self::to_bytes) on top of a base image, which may differ from the original one:
@@ -51,7 +56,7 @@ impl Snapshot {
     /// [`ErrorKind::InvalidRequest`] for bytes that are corrupt, truncated, not a snapshot or of another version, or
     /// need a program that `base` lacks; [`ErrorKind::FileOperationFailed`] when the limits are reached.
     pub fn from_bytes(bytes: &[u8], base: &BaseImage, limits: &Limits) -> Result<Self> {
-        let container = container::read(bytes, limits)?;
+        let container = container::read(ContainerKind::Snapshot, bytes, limits)?;
         let mut meta = wire::Reader::new(&container.meta);
         let shell_state = meta.bytes(limits.shell_state_bytes as usize)?;
         let count = meta.number()?;
@@ -70,25 +75,59 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the changes since `before`, another snapshot of the same sandbox, as input for
-    /// [`apply_changes`](Self::apply_changes); `None` without changes. Takes time per existing file and bytes per
-    /// difference. A file that was moved or linked is included in full, so a hard link to a file of `before` becomes a
-    /// separate file.
+    /// Returns the changes since `before`, an earlier snapshot of the same sandbox, as input for
+    /// [`apply_changes`](Self::apply_changes); `None` without changes. Takes time and bytes per difference, whatever the number of
+    /// files: of a file that has changed only the changed blocks are included, of one that was moved only its names.
+    ///
+    /// The one exception is a change in the upper layer of a copy-on-write mount: then all files are compared, and what was
+    /// moved is included in full. After a restore, start again from a whole snapshot: files of the base image that the restore
+    /// has brought back are not included, like everything that the host installs.
     #[must_use]
-    pub fn changes_since(&self, before: &Self) -> Option<Vec<u8>> {
-        let same = self.files.ptr_eq(&before.files) && self.shell_state == before.shell_state;
-        (!same).then(|| Self { base: before.files.clone(), ..self.clone() }.to_bytes())
+    pub fn changes_since(&self, before: &Self, packing: Packing) -> Option<Vec<u8>> {
+        let same_shell = self.shell_state == before.shell_state;
+        if self.files.ptr_eq(&before.files) && same_shell {
+            return None;
+        }
+        let Some(tree) = before.files.changes_to(&self.files) else { return Some(self.file_over(before)) };
+        if tree.is_empty() && same_shell {
+            return None;
+        }
+        let shell_state = (!same_shell).then_some(&*self.shell_state);
+        let encoded = changes::encode(&tree, before.files.root(), shell_state, packing);
+        Some(encoded.unwrap_or_else(|| self.file_over(before)))
+    }
+
+    /// Encodes this snapshot as a file whose base image is another snapshot.
+    pub(crate) fn file_over(&self, before: &Self) -> Vec<u8> {
+        Self { base: before.files.clone(), ..self.clone() }.to_bytes()
     }
 
     /// Restores the snapshot that [`changes_since`](Self::changes_since) was called on. `self` must be the `before`
-    /// snapshot, or one created in the same steps.
+    /// snapshot, or one created in the same steps. A snapshot file is applied as it is to a base image.
     ///
     /// # Errors
     ///
-    /// As [`from_bytes`](Self::from_bytes).
+    /// As [`from_bytes`](Self::from_bytes), and [`ErrorKind::InvalidRequest`] for changes of another snapshot.
     pub fn apply_changes(&self, changes: &[u8], limits: &Limits) -> Result<Self> {
-        let onto = BaseImage { files: self.files.clone() };
-        Ok(Self { base: self.base.clone(), ..Self::from_bytes(changes, &onto, limits)? })
+        if !ContainerKind::Changes.is_start_of(changes) {
+            let onto = BaseImage { files: self.files.clone() };
+            return Ok(Self { base: self.base.clone(), ..Self::from_bytes(changes, &onto, limits)? });
+        }
+        let container = container::read(ContainerKind::Changes, changes, limits)?;
+        // Both states exist for a moment. Nothing in a mounted file system may change.
+        let (usage, mut room) = (self.files.usage(), limits.clone());
+        room.file_bytes = limits.file_bytes.saturating_add(usage.file_bytes);
+        room.inodes = limits.inodes.saturating_add(usage.inodes).saturating_mul(2);
+        let mut fs = Fs::from_snapshot(&self.files.without_mounts(), &room);
+        let shell_state = apply::apply(&mut fs, &container, limits)?;
+        let files = fs.snapshot().with_mounts_of(&self.files);
+        let (used, had) = (files.usage(), usage);
+        if used.file_bytes > limits.file_bytes.max(had.file_bytes) || used.inodes > limits.inodes.max(had.inodes) {
+            let message = "the changes have more files or bytes than the limits allow";
+            return Err(Error::new(ErrorKind::FileOperationFailed, "apply changes", message));
+        }
+        let shell_state = shell_state.map_or_else(|| self.shell_state.clone(), Into::into);
+        Ok(Self { files, base: self.base.clone(), shell_state })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Attaching and restoring mounts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::api::{EntryKind, Mount, MountMode, WriteSupport};
@@ -54,9 +53,8 @@ impl Fs {
         let (parent, name) = self.mount_point(path)?;
         let count = self.mounts.as_deref().map_or(0, |mounts| mounts.list.len());
         let device = u32::try_from(count + 1).ok().filter(|_| count < MOUNTS).ok_or(Errno::Nospc)?;
-        let covered = self.node(parent)?.dir()?.entries.get(name.as_bytes()).copied();
-        let lower = Some(Box::new(Lower::new([])));
-        let dir = Dir { parent, name: name.clone(), entries: BTreeMap::new(), lower };
+        let covered = self.node(parent)?.dir()?.entries.get(name.as_bytes());
+        let dir = Dir { lower: Some(Box::new(Lower::new([]))), ..Dir::default() };
         let version = self.versions.next();
         let mut node = Node::new(Body::Dir(Arc::new(dir)), &USER, metadata.mode & MODE_BITS, metadata.mtime, version);
         (node.installed, node.device) = (true, device);
@@ -101,8 +99,9 @@ impl Fs {
         if self.is_mount_root(dir) {
             return Err(Errno::Busy);
         }
-        let node = self.node(dir)?.dir()?;
-        if node.lower.is_none() && !node.entries.is_empty() {
+        let node = self.node(dir)?;
+        let own = node.dir()?;
+        if own.lower.is_none() && !own.entries.is_empty() {
             return Err(Errno::Notempty);
         }
         Ok((node.parent, node.name.clone()))

@@ -1,6 +1,5 @@
 //! Copy-up: the first change of a mount object in a copy-on-write mount turns it into an inode of the tree.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::api::{Access, EntryKind, Metadata};
@@ -72,11 +71,11 @@ impl Fs {
         let pinned = matches!(self.dir_owner(parent)?, DirOwner::Mounted);
         let name = Name::new(name);
         let lower = Some(Box::new(Lower::new(object.path.clone())));
-        let body = Body::Dir(Arc::new(Dir { parent, name: name.clone(), entries: BTreeMap::new(), lower }));
+        let body = Body::Dir(Arc::new(Dir { lower, ..Dir::default() }));
         let upper = self.insert_upper(&object, &metadata, body, pinned)?;
         let above = self.node_mut(parent)?;
         above.nlink = above.nlink.saturating_add(1);
-        above.dir_mut()?.entries.insert(name, upper);
+        self.insert_name(parent, name, upper)?;
         self.redirect_to_upper(ino, upper);
         Ok(upper)
     }
@@ -104,9 +103,7 @@ impl Fs {
         };
         let upper = self.insert_upper(&object, &metadata, body, false)?;
         match location {
-            Some((parent, name)) => {
-                self.node_mut(parent)?.dir_mut()?.entries.insert(name, upper);
-            }
+            Some((parent, name)) => self.insert_name(parent, name, upper)?,
             None => self.node_mut(upper)?.nlink = 0,
         }
         self.redirect_to_upper(ino, upper);

@@ -101,7 +101,7 @@ impl Fs {
 impl<'a> MergedDir<'a> {
     fn next_upper(&self) -> Option<(&'a Name, Ino)> {
         let entries = &self.upper?.entries;
-        entries.range::<[u8], _>((self.start(), Bound::Unbounded)).next().map(|(name, &ino)| (name, ino))
+        entries.range(self.start()).next()
     }
 
     fn next_lower(&self) -> Option<(&Name, EntryKind)> {

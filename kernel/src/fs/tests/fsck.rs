@@ -13,10 +13,11 @@ impl Fs {
         while let Some(above) = pending.pop() {
             let dir = self.node(above).and_then(|node| node.dir()).expect("a directory");
             let mut subdirs = 0;
-            for (name, &ino) in &dir.entries {
+            for (name, ino) in dir.entries.iter() {
                 *names.entry(ino).or_default() += 1;
-                if let Ok(below) = self.node(ino).expect("an entry leads to an inode").dir() {
-                    assert_eq!((below.parent, &below.name), (above, name), "a directory stores its parent");
+                let below = self.node(ino).expect("an entry leads to an inode");
+                if below.is_dir() {
+                    assert_eq!((below.parent, &below.name), (above, name), "a directory stores its name");
                     subdirs += 1;
                     pending.push(ino);
                 }
@@ -24,8 +25,7 @@ impl Fs {
             assert_eq!(self.node(above).map(|node| node.nlink), Ok(2 + subdirs), "links of a directory");
         }
         let mut used = FileUsage::default();
-        for ino in self.table.live_inodes() {
-            let node = self.node(ino).expect("alive");
+        for (ino, node) in self.table.live_inodes() {
             let count = names.get(&ino).copied().unwrap_or_default();
             if !node.is_dir() {
                 assert_eq!(node.nlink, count, "links of {ino:?}");

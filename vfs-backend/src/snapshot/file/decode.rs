@@ -213,6 +213,6 @@ fn installed(fs: &Fs) -> Vec<(Vec<u8>, Ino)> {
     found
 }
 
-fn operation_error(errno: Errno, name: &[u8]) -> Error {
+pub(super) fn operation_error(errno: Errno, name: &[u8]) -> Error {
     Error::from(file_error::file_error(errno, name))
 }

@@ -7,7 +7,7 @@ use super::corrupt_snapshot;
 use super::wire::{Reader, Writer};
 
 /// Maximum length of a name, link target or base image path in bytes. Existing ones are shorter.
-const MAX_LENGTH: usize = 1 << 20;
+pub(super) const MAX_LENGTH: usize = 1 << 20;
 
 /// A name in a directory, and the entry to create there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,14 +61,14 @@ impl Attributes {
         Stat { mode, uid, gid, atime, mtime, ctime, ..stat }
     }
 
-    fn write(&self, to: &mut Writer) {
+    pub(super) fn write(&self, to: &mut Writer) {
         let (mode, uid, gid) = (u64::from(self.mode), u64::from(self.uid), u64::from(self.gid));
         // Times are close to each other, so the differences are short; wrapping keeps them exact.
         let times = [self.mtime, self.ctime.wrapping_sub(self.mtime), self.atime.wrapping_sub(self.mtime)];
         [mode, uid, gid].into_iter().chain(times).for_each(|number| to.number(number));
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self> {
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self> {
         let (mode, uid, gid) = (from.small()?, from.small()?, from.small()?);
         let mtime = from.number()?;
         let (ctime, atime) = (from.number()?.wrapping_add(mtime), from.number()?.wrapping_add(mtime));
