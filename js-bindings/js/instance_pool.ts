@@ -2,8 +2,9 @@
  * Instances that are used again. Creating an instance costs more than most commands, and causes a garbage collection every few
  * commands, because the engine charges the whole initial memory to its heap.
  *
- * All instances of a pool belong to one sandbox. When a process has ended, its instance is reset: stack, data, heap and globals are
- * as in a new instance.
+ * When a process has ended, its instance is reset: stack, data, heap and globals are as in a new instance. Of the stack only the
+ * part is cleared that the program has used. A program that was attacked may have written elsewhere, so an instance that goes to
+ * another sandbox is reset completely: every byte of its memory.
  */
 
 import { PAGE } from "./packs.js";
@@ -28,8 +29,10 @@ const MAX_GROWTH = 16;
 export interface PooledInstance {
   readonly instance: WebAssembly.Instance;
   readonly memory: WebAssembly.Memory;
-  /** The process number, a global that the engine provides. */
-  readonly pid: WebAssembly.Global;
+  /** The number of the guest in this worker, a global that the engine provides. */
+  readonly slot: WebAssembly.Global;
+  /** The sandbox that used it last. */
+  sandbox: number;
 }
 
 /** The initial state of the instances of a program. */
@@ -47,7 +50,8 @@ export class InstancePool {
   readonly #mode: ReuseMode;
   readonly #initial = new Map<Program, InitialState>();
   readonly #resting = new Map<Program, PooledInstance[]>();
-  #count = 0;
+  /** All resting instances with their programs, the longest resting one first. */
+  readonly #oldest = new Map<PooledInstance, Program>();
 
   /** `create` returns a new instance to compare with. */
   constructor(create: (program: Program) => PooledInstance | undefined, mode: ReuseMode) {
@@ -55,11 +59,24 @@ export class InstancePool {
     this.#mode = mode;
   }
 
-  /** Returns an instance in its initial state, if one rests. */
-  take(program: Program): PooledInstance | undefined {
-    const found = this.#resting.get(program)?.pop();
-    if (found !== undefined) this.#count -= 1;
+  /** Returns an instance in its initial state, if one rests: preferably one that the sandbox has used. */
+  take(program: Program, sandbox: number): PooledInstance | undefined {
+    const resting = this.#resting.get(program);
+    const initial = this.#initial.get(program);
+    if (resting === undefined || initial === undefined) return undefined;
+    const found = resting.find((pooled) => pooled.sandbox === sandbox) ?? resting.at(-1);
+    if (found === undefined) return undefined;
+    this.#remove(found, resting);
+    if (found.sandbox === sandbox) return found;
+    if (!reset(program, found, initial, true)) return undefined;
+    if (this.#mode === "check") compare(found, this.#create(program));
+    found.sandbox = sandbox;
     return found;
+  }
+
+  #remove(pooled: PooledInstance, resting: PooledInstance[]): void {
+    resting.splice(resting.indexOf(pooled), 1);
+    this.#oldest.delete(pooled);
   }
 
   /** Keeps the initial state of a program. Called with every new instance, before it runs. */
@@ -73,13 +90,18 @@ export class InstancePool {
   /** Resets the instance of a process that has ended, and keeps it. */
   release(program: Program, pooled: PooledInstance): void {
     const initial = this.#initial.get(program);
-    if (initial === undefined || !reset(program, pooled, initial)) return;
+    if (initial === undefined || !reset(program, pooled, initial, false)) return;
     if (this.#mode === "check") compare(pooled, this.#create(program));
     const resting = this.#resting.get(program) ?? [];
-    if (this.#count >= MAX_RESTING || resting.length >= MAX_OF_PROGRAM) return;
+    if (resting.length >= MAX_OF_PROGRAM) return;
     resting.push(pooled);
     this.#resting.set(program, resting);
-    this.#count += 1;
+    this.#oldest.set(pooled, program);
+    if (this.#oldest.size > MAX_RESTING) this.#evict();
+  }
+
+  #evict(): void {
+    for (const [pooled, program] of this.#oldest) return this.#remove(pooled, this.#resting.get(program) ?? []);
   }
 }
 
@@ -95,16 +117,16 @@ export function globals(instance: WebAssembly.Instance): [string, WebAssembly.Gl
 }
 
 /** Restores the initial state. Returns false if the instance has grown too much to be kept. */
-function reset(program: Program, { instance, memory }: PooledInstance, initial: InitialState): boolean {
+function reset(program: Program, { instance, memory }: PooledInstance, initial: InitialState, completely: boolean): boolean {
   const { reuse } = program;
   const lowest = instance.exports[LOWEST_STACK];
   if (reuse === undefined || !(lowest instanceof WebAssembly.Global)) return false;
   if (memory.buffer.byteLength / PAGE > program.pages + MAX_GROWTH) return false;
   const bytes = new Uint8Array(memory.buffer);
-  const end = memoryBytes(instance, memory);
-  bytes.fill(0, Math.max(0, (Number(lowest.value) >>> 0) - RED_ZONE), reuse.stackEnd);
+  const used = Math.max(0, (Number(lowest.value) >>> 0) - RED_ZONE);
+  bytes.fill(0, completely ? 0 : used, reuse.stackEnd);
   bytes.set(initial.data, reuse.stackEnd);
-  bytes.fill(0, reuse.dataEnd, end);
+  bytes.fill(0, reuse.dataEnd, completely ? bytes.length : memoryBytes(instance, memory));
   for (const [name, global] of globals(instance)) global.value = initial.globals.get(name);
   return true;
 }

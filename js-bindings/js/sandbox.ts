@@ -163,7 +163,7 @@ export class Sandbox extends AgentBackend {
     if (!this.#options.packs?.length) {
       throw new SandboxError('the sandbox has no Python; create it with packs: ["python"], after npx tidebox pack add python', "INVALID_OPTIONS");
     }
-    const number = connection.nextNumber();
+    const number = connection.nextInterpreter();
     await connection.call("pythonStart", [number]);
     return new PythonSession(constructorKey, { connection, number });
   }
