@@ -61,8 +61,13 @@ interface CallContext {
   onCall?: (id: number) => void;
 }
 
-/** Bytes of changes beyond which a sandbox is not moved to another worker. */
+/** Bytes of changes beyond which a sandbox is not moved to another worker because its own is busy. */
 const MAX_MOVED_BYTES = 8 << 20;
+/**
+ * Bytes of changes beyond which a sandbox moves to a worker of its own. The memory of a kernel never shrinks, and all sandboxes of
+ * a worker share its 4 GiB.
+ */
+const MAX_SHARED_BYTES = 64 << 20;
 /** Attempts to create a sandbox whose worker fails because of another one. */
 const CREATE_ATTEMPTS = 3;
 
@@ -300,18 +305,27 @@ export class Connection {
       await ready;
       if (ready !== this.#ready || this.#begin !== undefined) continue;
       const state = this.#state;
-      if (state === undefined || this.#pending.size > 0 || this.#thread === "own") return;
+      if (state === undefined || this.#thread === "own" || !this.#isMovable) return;
+      if (this.#heldBytes > MAX_SHARED_BYTES) {
+        this.#thread = "own";
+        this.#move(state);
+        continue;
+      }
       const isTurn = hasJspi() ? !state.seat.isCrowded : await state.seat.waitForTurn();
       if (ready !== this.#ready || this.#begin !== undefined) continue;
-      if (isTurn || !this.#isMovable) return;
+      if (isTurn || !this.#isMovable || this.#heldBytes > MAX_MOVED_BYTES) return;
       this.#move(state);
     }
   }
 
-  /** True if a worker can continue from the options and the changes. */
+  /** True if another worker can continue from the options and the changes. */
   get #isMovable(): boolean {
-    if (this.#pending.size > 0 || this.#hasInterpreters || this.#copiesOnWrite) return false;
-    return this.#changes.reduce((sum, { length }) => sum + length, this.#options.snapshot?.length ?? 0) <= MAX_MOVED_BYTES;
+    return this.#pending.size === 0 && !this.#hasInterpreters && !this.#copiesOnWrite;
+  }
+
+  /** Bytes from which another worker would continue. */
+  get #heldBytes(): number {
+    return this.#changes.reduce((sum, { length }) => sum + length, this.#options.snapshot?.length ?? 0);
   }
 
   #move(state: SeatState): void {

@@ -48,6 +48,7 @@ export class Seat {
   readonly #worker: PoolWorker;
   readonly #listener: SeatListener;
   #isRunning = false;
+  #hasLeft = false;
 
   constructor(worker: PoolWorker, listener: SeatListener) {
     this.#worker = worker;
@@ -66,14 +67,18 @@ export class Seat {
     return this.#worker.shared;
   }
 
-  /** @throws if the message cannot be cloned. */
+  /**
+   * Sends a message, unless the sandbox has ended: one that is closed while it is created must not be created afterwards.
+   *
+   * @throws if the message cannot be cloned.
+   */
   send(message: Create | Call | Cancel | SandboxResponse): void {
-    this.#worker.send(message);
+    if (!this.#hasLeft) this.#worker.send(message);
   }
 
   /** Sets whether calls are in progress. They keep the process alive. */
   hold(isRunning: boolean): void {
-    if (this.#isRunning === isRunning) return;
+    if (this.#isRunning === isRunning || (isRunning && this.#hasLeft)) return;
     this.#isRunning = isRunning;
     this.#worker.countRunning(isRunning ? 1 : -1);
   }
@@ -105,6 +110,7 @@ export class Seat {
    */
   leave(hasCalls: boolean): Promise<boolean> {
     this.hold(false);
+    this.#hasLeft = true;
     return this.#worker.leave(this, hasCalls);
   }
 
@@ -114,6 +120,7 @@ export class Seat {
 
   crashed(error: unknown, isCause: boolean): void {
     this.hold(false);
+    this.#hasLeft = true;
     this.#listener.crashed(error, isCause);
   }
 }

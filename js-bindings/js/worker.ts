@@ -153,9 +153,7 @@ class WorkerServer {
         cancelled: (call) => shared !== undefined && Atomics.load(shared, call % CANCEL_SLOTS) === call,
         listen: mailbox && ((milliseconds) => this.#listen(mailbox, milliseconds)),
         hasMessages: () => this.#hasMessages(),
-        running: (sandbox) => {
-          if (shared !== undefined) Atomics.store(shared, RUNNING_SANDBOX, sandbox);
-        },
+        running: (sandbox) => this.#setRunning(sandbox),
         busy: () => this.#reportBusy(),
         crashed: (error, sandbox) => reportCrash(port, error, sandbox),
       }, this.#sources.reuse ?? "on");
@@ -185,6 +183,7 @@ class WorkerServer {
   #create({ create: sandbox, options, packs, changes }: Create): void {
     const port = this.#port;
     let directories: HostedSandbox["directories"] = [0, 0];
+    this.#setRunning(sandbox);
     try {
       this.#programs?.addPacks(packs);
       const { seedDirectory, mounts = [] } = options;
@@ -203,7 +202,14 @@ class WorkerServer {
       removeSandbox(sandbox);
       closeDirectories(...directories);
       port.send({ type: "createFailed", sandbox, failure: failure(error) });
+    } finally {
+      this.#setRunning(0);
     }
+  }
+
+  /** Tells the owner which sandbox runs, for the case that the worker does not answer any more. */
+  #setRunning(sandbox: number): void {
+    if (this.#shared !== undefined) Atomics.store(this.#shared, RUNNING_SANDBOX, sandbox);
   }
 
   #drop({ drop: sandbox }: Drop): void {
@@ -224,9 +230,9 @@ class WorkerServer {
     if (Date.now() - Math.max(call.sentMs, this.#setUpMs) > BUSY_MS) this.#reportBusy();
     const sandbox = this.#sandboxes.get(call.sandbox);
     if (sandbox === undefined) return;
-    if (this.#shared !== undefined) Atomics.store(this.#shared, RUNNING_SANDBOX, call.sandbox);
+    this.#setRunning(call.sandbox);
     void this.#handleCall(sandbox.kernel, call);
-    if (this.#shared !== undefined) Atomics.store(this.#shared, RUNNING_SANDBOX, 0);
+    this.#setRunning(0);
   }
 
   async #handleCall(target: kernel.SandboxKernel, { sandbox, id, method, args }: Call): Promise<void> {
