@@ -99,6 +99,7 @@ export class Connection {
   #options: KernelOptions;
   #gateway: Gateway | undefined;
   #changes: Uint8Array[] = [];
+  #changeBytes = 0;
   #state: SeatState | undefined;
   /** Set while a sandbox is created in a worker. */
   #opened: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
@@ -238,8 +239,14 @@ export class Connection {
 
   #recordChanges(changes: Changes | undefined): void {
     if (changes === undefined) return;
-    if (changes.merged) this.#changes = [];
+    if (changes.merged) this.#forgetChanges();
     this.#changes.push(changes.bytes);
+    this.#changeBytes += changes.bytes.length;
+  }
+
+  #forgetChanges(): void {
+    this.#changes = [];
+    this.#changeBytes = 0;
   }
 
   #complete(id: number): Pending | undefined {
@@ -325,7 +332,7 @@ export class Connection {
 
   /** Bytes from which another worker would continue. */
   get #heldBytes(): number {
-    return this.#changes.reduce((sum, { length }) => sum + length, this.#options.snapshot?.length ?? 0);
+    return this.#changeBytes + (this.#options.snapshot?.length ?? 0);
   }
 
   #move(state: SeatState): void {
@@ -463,7 +470,7 @@ export class Connection {
     if (signal?.aborted) throw new SandboxError("the call was aborted by its caller", "ABORTED");
     const onResult = () => {
       this.#startFrom(bytes);
-      this.#changes = [];
+      this.#forgetChanges();
     };
     await this.call<void>("restore", [bytes], { onResult });
   }
@@ -480,7 +487,7 @@ export class Connection {
     this.#state = undefined;
     this.#begin = undefined;
     this.#isOpen = false;
-    this.#changes = [];
+    this.#forgetChanges();
     this.#opened?.reject(error);
     stopState(state);
     void state?.seat.leave(this.#pending.size > 0);

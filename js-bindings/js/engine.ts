@@ -17,7 +17,7 @@ import { preinitMemory } from "./pack_memory.js";
 import { imports } from "./imports.js";
 import { hasJspi } from "./suspension.js";
 import type { PooledInstance, ReuseMode } from "./instance_pool.js";
-import { InstancePool, globals, memoryBytes } from "./instance_pool.js";
+import { InstancePool, globals, memoryBytes, pooledInstance } from "./instance_pool.js";
 import type { HostRequest, OutgoingRequest, ToolCall } from "./messages.js";
 import { BUSY_MS } from "./messages.js";
 import { PAGE } from "./packs.js";
@@ -41,6 +41,8 @@ const STACK_POINTER = "__stack_pointer";
 /** Entry of a pack's runtime, instead of `_start`. */
 const RUN = "run";
 
+/** Milliseconds of idleness after which instances are prepared for other sandboxes. */
+const CLEAN_AFTER_MS = 3;
 /** Milliseconds of work after which the worker yields to its event loop. */
 const YIELD_INTERVAL_MS = 8;
 /** Maximum milliseconds that a guest sleeps before it checks its deadline again, if no event loop can. */
@@ -322,6 +324,17 @@ function endSlice(guest: Guest): void {
   schedule();
 }
 
+let cleaning: ReturnType<typeof setTimeout> | undefined;
+
+/** Prepares instances for other sandboxes, one at a time, while no guest can run. */
+function cleanWhenIdle(): void {
+  if (sandboxes.size < 2) return;
+  clearTimeout(cleaning);
+  cleaning = setTimeout(() => {
+    if (current === undefined && runnable.size === 0 && pool?.cleanOne() === true) cleanWhenIdle();
+  }, CLEAN_AFTER_MS);
+}
+
 /**
  * Runs a function that guests call. A guest could catch an exception that passes through it, which would leave the kernel in an
  * inconsistent state. So exceptions are caught here, and the sandbox is restarted.
@@ -436,7 +449,7 @@ function createInstance(program: Program, number: number, sandbox: number): { in
   const instance = new WebAssembly.Instance(program.module, imports(slot, { suspend, blockOnStack }));
   const { memory } = instance.exports;
   if (program.reuse === undefined || !(memory instanceof WebAssembly.Memory)) return { instance };
-  return { instance, pooled: { instance, memory, slot, sandbox } };
+  return { instance, pooled: pooledInstance(instance, memory, slot, sandbox) };
 }
 
 /** Gives a guest an instance: one that has been used, or a new one. */
@@ -461,7 +474,9 @@ function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
 function releaseInstance(guest: Guest): void {
   const { program, pooled } = guest;
   delete guest.pooled;
-  if (program !== undefined && pooled !== undefined) pool?.release(program, pooled);
+  if (program === undefined || pooled === undefined) return;
+  pool?.release(program, pooled);
+  cleanWhenIdle();
 }
 
 /** True if the guest can be started without waiting. Otherwise finds its compiled program or the reason that there is none. */

@@ -18,9 +18,11 @@ const MEMORY_SIZE = `${GLOBAL}memory-size`;
 /** Bytes below the stack pointer that a function which calls no other may use without lowering it (LLVM's red zone). */
 const RED_ZONE = 128;
 
-/** Maximum number of resting instances, and of those of one program. A resting one holds about a MiB. */
-const MAX_RESTING = 24;
+/** Maximum bytes of resting instances, and number of those of one program. */
+const MAX_RESTING_BYTES = 32 << 20;
 const MAX_OF_PROGRAM = 6;
+/** Bytes that a resting instance holds, unless it was ever reset completely: then all of its memory was written. */
+const RESTING_BYTES = 1 << 20;
 
 /** Pages of heap with which an instance is still kept. */
 const MAX_GROWTH = 16;
@@ -31,9 +33,14 @@ export interface PooledInstance {
   readonly memory: WebAssembly.Memory;
   /** The number of the guest in this worker, a global that the engine provides. */
   readonly slot: WebAssembly.Global;
-  /** The sandbox that used it last. */
+  /** The sandbox that used it last; `CLEAN` if it was reset completely since. */
   sandbox: number;
+  /** Bytes of its memory that the system holds, about. */
+  bytes: number;
 }
+
+/** No sandbox has this number. */
+const CLEAN = 0;
 
 /** The initial state of the instances of a program. */
 interface InitialState {
@@ -45,6 +52,11 @@ interface InitialState {
 /** Uses of instances: again (the default), never, or again with a comparison of each reset instance with a new one. */
 export type ReuseMode = "on" | "off" | "check";
 
+/** Returns a new instance for the pool. */
+export function pooledInstance(instance: WebAssembly.Instance, memory: WebAssembly.Memory, slot: WebAssembly.Global, sandbox: number): PooledInstance {
+  return { instance, memory, slot, sandbox, bytes: RESTING_BYTES };
+}
+
 export class InstancePool {
   readonly #create: (program: Program) => PooledInstance | undefined;
   readonly #mode: ReuseMode;
@@ -52,6 +64,7 @@ export class InstancePool {
   readonly #resting = new Map<Program, PooledInstance[]>();
   /** All resting instances with their programs, the longest resting one first. */
   readonly #oldest = new Map<PooledInstance, Program>();
+  #bytes = 0;
 
   /** `create` returns a new instance to compare with. */
   constructor(create: (program: Program) => PooledInstance | undefined, mode: ReuseMode) {
@@ -59,24 +72,50 @@ export class InstancePool {
     this.#mode = mode;
   }
 
-  /** Returns an instance in its initial state, if one rests: preferably one that the sandbox has used. */
+  /** Returns an instance in its initial state, if one rests: preferably one that the sandbox has used, or a clean one. */
   take(program: Program, sandbox: number): PooledInstance | undefined {
-    const resting = this.#resting.get(program);
-    const initial = this.#initial.get(program);
-    if (resting === undefined || initial === undefined) return undefined;
-    const found = resting.find((pooled) => pooled.sandbox === sandbox) ?? resting.at(-1);
+    const resting = this.#resting.get(program) ?? [];
+    const found = resting.find((pooled) => pooled.sandbox === sandbox) ?? resting.find(isClean) ?? resting.at(-1);
     if (found === undefined) return undefined;
     this.#remove(found, resting);
-    if (found.sandbox === sandbox) return found;
-    if (!reset(program, found, initial, true)) return undefined;
-    if (this.#mode === "check") compare(found, this.#create(program));
+    if (found.sandbox !== sandbox && !isClean(found) && !this.#clean(program, found)) return undefined;
     found.sandbox = sandbox;
     return found;
+  }
+
+  /**
+   * Resets one instance completely, so that another sandbox can use it at once, if its program has none that is clean. Returns
+   * false if there is nothing to do. Called while the worker is idle: a shell has 8 MiB of stack to clear.
+   */
+  cleanOne(): boolean {
+    for (const [program, resting] of this.#resting) {
+      const [oldest] = resting;
+      if (oldest === undefined || resting.some(isClean)) continue;
+      if (!this.#clean(program, oldest)) this.#remove(oldest, resting);
+      return true;
+    }
+    return false;
+  }
+
+  /** Changes the bytes of an instance. */
+  #count(pooled: PooledInstance, bytes: number): void {
+    if (this.#oldest.has(pooled)) this.#bytes += bytes - pooled.bytes;
+    pooled.bytes = bytes;
+  }
+
+  #clean(program: Program, pooled: PooledInstance): boolean {
+    const initial = this.#initial.get(program);
+    if (initial === undefined || !reset(program, pooled, initial, true)) return false;
+    if (this.#mode === "check") compare(pooled, this.#create(program));
+    pooled.sandbox = CLEAN;
+    this.#count(pooled, pooled.memory.buffer.byteLength);
+    return true;
   }
 
   #remove(pooled: PooledInstance, resting: PooledInstance[]): void {
     resting.splice(resting.indexOf(pooled), 1);
     this.#oldest.delete(pooled);
+    this.#bytes -= pooled.bytes;
   }
 
   /** Keeps the initial state of a program. Called with every new instance, before it runs. */
@@ -97,12 +136,16 @@ export class InstancePool {
     resting.push(pooled);
     this.#resting.set(program, resting);
     this.#oldest.set(pooled, program);
-    if (this.#oldest.size > MAX_RESTING) this.#evict();
+    this.#bytes += pooled.bytes;
+    for (const [oldest, owner] of this.#oldest) {
+      if (this.#bytes <= MAX_RESTING_BYTES) return;
+      this.#remove(oldest, this.#resting.get(owner) ?? []);
+    }
   }
+}
 
-  #evict(): void {
-    for (const [pooled, program] of this.#oldest) return this.#remove(pooled, this.#resting.get(program) ?? []);
-  }
+function isClean({ sandbox }: PooledInstance): boolean {
+  return sandbox === CLEAN;
 }
 
 /** Returns the size of a memory that its program sees, in bytes. The memory of an instance that is used again may be larger. */

@@ -216,6 +216,21 @@ describe("sandboxes in one Worker", () => {
     await stays.close();
   });
 
+  test("free their files when they are closed", { timeout: 120_000 }, async () => {
+    limitWorkers(1);
+    const content = new Uint8Array(MIB).fill(120);
+    const round = async (count) => {
+      for (let n = 0; n < count; n += 1) {
+        const sandbox = await create({ files: { "big.bin": content } });
+        assert.equal((await sandbox.execute("wc -c < big.bin | tr -d ' '")).output, `${MIB}\n`);
+        await sandbox.close();
+      }
+      return process.memoryUsage().rss;
+    };
+    const grown = ((await round(20)) - (await round(150))) / -MIB;
+    assert.ok(grown < 75, `${grown} MiB more after 150 sandboxes of a MiB`);
+  });
+
   test("run commands in further Workers when theirs is busy and cannot suspend", { skip: jspi }, async () => {
     const [long, short] = [await create(), await create()];
     const running = long.execute("sleep 2; echo long");
