@@ -21,6 +21,8 @@ import { InstancePool, globals, memoryBytes, pooledInstance } from "./instance_p
 import type { HostRequest, OutgoingRequest, ToolCall } from "./messages.js";
 import { BUSY_MS } from "./messages.js";
 import { PAGE } from "./packs.js";
+import type { SandboxQueue } from "./run_queue.js";
+import { RunQueue, sandboxQueue } from "./run_queue.js";
 import { yieldToEventLoop, monotonic as now, sleep } from "./time.js";
 
 /** Status codes of the kernel for a call or a check of a guest that cannot continue; see `src/syscalls.rs`. */
@@ -51,22 +53,10 @@ const POLL_INTERVAL_MS = 50;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A sandbox of this worker. */
-interface SandboxState {
+interface SandboxState extends SandboxQueue<Guest> {
   readonly number: number;
   readonly programs: Programs;
-  /** Guests that can run, in order. */
-  readonly queue: Guest[];
-  /** The guest whose program is being compiled. Until it has started no other one of the sandbox starts or continues. */
-  loading?: Guest;
-  /** Milliseconds that its guests have run, of which half is forgotten every `HALF_LIFE_MS`. */
-  usedMs: number;
-  usedAt: number;
-  /** Time since which it has waited for a turn. */
-  waitingSince: number;
 }
-
-/** Guests of other sandboxes run first until this sandbox has used as little time as they recently. */
-const HALF_LIFE_MS = 50;
 
 interface Guest {
   /** Its number in this worker. */
@@ -98,12 +88,9 @@ const sandboxes = new Map<number, SandboxState>();
 const guests = new Map<number, Guest>();
 /** The sandboxes of executions that have guests. */
 const executions = new Map<number, SandboxState>();
-/** Sandboxes with guests that can run. */
-const runnable = new Set<SandboxState>();
+const queue = new RunQueue<Guest>();
 let current: Guest | undefined;
 let sliceStart = 0;
-/** The sandbox that has run last. */
-let last: SandboxState | undefined;
 let scheduled = false;
 let lastYield = now();
 let programs: PackagePrograms | undefined;
@@ -143,8 +130,7 @@ export function configure(known: PackagePrograms, receiver: EngineListener, reus
 
 /** Adds a sandbox. Called before the kernel creates it. */
 export function addSandbox(number: number): void {
-  const state = { number, programs: new Programs(packagePrograms()), queue: [], usedMs: 0, usedAt: now(), waitingSince: 0 };
-  sandboxes.set(number, state);
+  sandboxes.set(number, { ...sandboxQueue<Guest>(), number, programs: new Programs(packagePrograms()) });
 }
 
 /** Removes a sandbox with its guests. The stacks of suspended ones are garbage-collected. */
@@ -187,88 +173,17 @@ export function guestWrite(slot: number, at: number, from: Uint8Array): boolean 
   return true;
 }
 
-// Run queue ------------------------------------------------------------------------------------------------------------
-
-/** Guests of paused executions that would otherwise be in the run queue, by execution. */
-const paused = new Map<number, Guest[]>();
-
-function enqueue(guest: Guest): void {
-  const pausedGuests = paused.get(guest.execution);
-  if (pausedGuests !== undefined) return void pausedGuests.push(guest);
-  guest.sandbox.queue.push(guest);
-  markRunnable(guest.sandbox);
-}
-
-/** Like {@link enqueue}, before the other guests of the sandbox. */
-function enqueueFirst(guest: Guest): void {
-  const pausedGuests = paused.get(guest.execution);
-  if (pausedGuests !== undefined) return void pausedGuests.unshift(guest);
-  guest.sandbox.queue.unshift(guest);
-  markRunnable(guest.sandbox);
-}
-
-function markRunnable(sandbox: SandboxState): void {
-  if (sandbox.loading !== undefined || sandbox.queue.length === 0 || runnable.has(sandbox)) return;
-  sandbox.waitingSince = now();
-  runnable.add(sandbox);
-}
+// Scheduling -----------------------------------------------------------------------------------------------------------
 
 /** Guests of a paused execution are not scheduled. An interactive process is paused between two requests. */
 export function pauseExecution(execution: number, isPaused: boolean): void {
-  const pausedGuests = paused.get(execution);
-  if (!isPaused) {
-    paused.delete(execution);
-    for (const guest of pausedGuests ?? []) enqueue(guest);
-    return schedule();
-  }
-  if (pausedGuests !== undefined) return;
-  const waiting = executions.get(execution)?.queue.filter((guest) => guest.execution === execution) ?? [];
-  paused.set(execution, waiting);
-  for (const guest of waiting) unqueue(guest);
-}
-
-function unqueue(guest: Guest): void {
-  const { queue } = guest.sandbox;
-  const at = queue.indexOf(guest);
-  if (at >= 0) queue.splice(at, 1);
-  if (queue.length === 0) runnable.delete(guest.sandbox);
-}
-
-/** Milliseconds that the guests of a sandbox have run recently. */
-function recentMs(sandbox: SandboxState, time: number): number {
-  return sandbox.usedMs * 2 ** ((sandbox.usedAt - time) / HALF_LIFE_MS);
-}
-
-function charge(sandbox: SandboxState, milliseconds: number): void {
-  const time = now();
-  sandbox.usedMs = recentMs(sandbox, time) + milliseconds;
-  sandbox.usedAt = time;
-}
-
-/** Returns the next guest: a sandbox that has just got work goes before one that runs all the time. */
-function takeNext(): Guest | undefined {
-  const time = now();
-  let chosen: SandboxState | undefined;
-  let least = Infinity;
-  for (const sandbox of runnable) {
-    const used = recentMs(sandbox, time);
-    if (used >= least) continue;
-    chosen = sandbox;
-    least = used;
-  }
-  const guest = chosen?.queue.shift();
-  if (chosen === undefined || guest === undefined) return undefined;
-  const waitedForOthers = runnable.size > 1 || last !== chosen;
-  if (waitedForOthers && time - chosen.waitingSince > BUSY_MS) listener?.busy();
-  last = chosen;
-  // It goes behind the others that have used as little.
-  runnable.delete(chosen);
-  markRunnable(chosen);
-  return guest;
+  if (isPaused) return queue.pause(execution, executions.get(execution));
+  queue.resume(execution);
+  schedule();
 }
 
 function schedule(): void {
-  if (current !== undefined || scheduled || runnable.size === 0) return;
+  if (current !== undefined || scheduled || queue.isEmpty) return;
   scheduled = true;
   if (now() - lastYield < YIELD_INTERVAL_MS && !(listener?.hasMessages() ?? false)) {
     queueMicrotask(next);
@@ -282,8 +197,9 @@ function schedule(): void {
 
 function next(): void {
   scheduled = false;
-  const guest = takeNext();
+  const [guest, waitedMs] = queue.take() ?? [];
   if (guest === undefined) return;
+  if (waitedMs !== undefined && waitedMs > BUSY_MS) listener?.busy();
   if (guests.get(guest.slot) !== guest) {
     schedule();
     return;
@@ -315,7 +231,7 @@ function next(): void {
 function endSlice(guest: Guest): void {
   if (current === guest) {
     current = undefined;
-    charge(guest.sandbox, now() - sliceStart);
+    queue.charge(guest.sandbox, now() - sliceStart);
     listener?.running(0);
   }
   // A guest that was dropped while it started may end while another one runs.
@@ -331,7 +247,7 @@ function cleanWhenIdle(): void {
   if (sandboxes.size < 2) return;
   clearTimeout(cleaning);
   cleaning = setTimeout(() => {
-    if (current === undefined && runnable.size === 0 && pool?.cleanOne() === true) cleanWhenIdle();
+    if (current === undefined && queue.isEmpty && pool?.cleanOne() === true) cleanWhenIdle();
   }, CLEAN_AFTER_MS);
 }
 
@@ -359,9 +275,9 @@ function suspend(slot: number, code: number): Promise<number> {
     if (code === BLOCK && !guest.woken) {
       park(guest);
     } else if (code === INTERRUPTED && kernel.isDeterministic(slot)) {
-      enqueueFirst(guest);
+      queue.addFirst(guest);
     } else {
-      enqueue(guest);
+      queue.add(guest);
     }
     guest.woken = false;
     endSlice(guest);
@@ -385,7 +301,7 @@ export function guestWake(slot: number): void {
   }
   guest.parked = false;
   clearTimeout(guest.timer);
-  enqueue(guest);
+  queue.add(guest);
   schedule();
 }
 
@@ -400,7 +316,7 @@ export function guestStart(sandboxNumber: number, execution: number, slot: numbe
 function add(guest: Guest): void {
   guests.set(guest.slot, guest);
   executions.set(guest.execution, guest.sandbox);
-  enqueue(guest);
+  queue.add(guest);
   schedule();
 }
 
@@ -489,17 +405,14 @@ function isLoaded(guest: Guest): boolean {
 
 /** Compiles the program of a guest, while other sandboxes run. */
 async function loadProgram(guest: Guest): Promise<void> {
-  const { sandbox } = guest;
-  sandbox.loading = guest;
-  runnable.delete(sandbox);
+  queue.startLoading(guest);
   try {
-    guest.program = await sandbox.programs.load(guest.name);
+    guest.program = await guest.sandbox.programs.load(guest.name);
   } catch (error) {
     guest.loadError = message(error);
   }
-  delete sandbox.loading;
-  if (guests.get(guest.slot) === guest) enqueueFirst(guest);
-  markRunnable(sandbox);
+  if (guests.get(guest.slot) === guest) queue.addFirst(guest);
+  queue.endLoading(guest);
   schedule();
 }
 
@@ -641,7 +554,7 @@ function runOthers(slot: number, code: number): number {
 }
 
 function runQueued(guest: Guest): void {
-  unqueue(guest);
+  queue.remove(guest);
   runNow(guest);
 }
 
@@ -684,17 +597,17 @@ export function dropGuests(execution: number): void {
   executions.delete(execution);
   clearTimeout(alarms.get(execution));
   alarms.delete(execution);
-  paused.delete(execution);
+  queue.forget(execution);
   schedule();
 }
 
 function dropGuest(guest: Guest): void {
   clearTimeout(guest.timer);
   guests.delete(guest.slot);
-  unqueue(guest);
+  queue.remove(guest);
   if (current !== guest) return;
   current = undefined;
-  charge(guest.sandbox, now() - sliceStart);
+  queue.charge(guest.sandbox, now() - sliceStart);
   listener?.running(0);
 }
 

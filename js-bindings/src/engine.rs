@@ -253,7 +253,10 @@ pub fn would_block(slot: u32) -> bool {
 /// Without JSPI: delivers pending output to a caller that streams it.
 pub(crate) fn flush_output(execution: u32) {
     let found = with_execution(execution, |entry| {
-        entry.context.streams_output.then(|| (entry.sandbox, Arc::clone(&entry.kernel), entry.session, entry.context.call))
+        entry
+            .context
+            .streams_output
+            .then(|| (entry.sandbox, Arc::clone(&entry.kernel), entry.session, entry.context.call))
     });
     let Some(Some((sandbox, kernel, id, call))) = found else { return };
     let chunks = kernel.lock().take_output(id);

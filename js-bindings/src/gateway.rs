@@ -252,7 +252,11 @@ fn post_event(sandbox: u32, request: u32, event: GatewayEvent) {
 /// Receives the addresses of a name.
 #[wasm_bindgen(js_name = netResolved)]
 pub fn net_resolved(sandbox: u32, request: u32, addresses: Vec<String>) {
-    post_event(sandbox, request, GatewayEvent::Addresses(addresses.iter().filter_map(|address| address.parse().ok()).collect()));
+    post_event(
+        sandbox,
+        request,
+        GatewayEvent::Addresses(addresses.iter().filter_map(|address| address.parse().ok()).collect()),
+    );
 }
 
 /// The next chunk of a request body can be sent.

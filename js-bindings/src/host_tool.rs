@@ -162,7 +162,11 @@ fn post_request(id: CallId, channel: ToolChannel, request: ToolRequest) {
 /// A function reads up to `most` bytes of its standard input.
 #[wasm_bindgen(js_name = toolReads)]
 pub fn tool_reads(sandbox: u32, call: u32, request: u32, max_bytes: f64) {
-    post_request(CallId { sandbox, call }, ToolChannel::Input, ToolRequest::Read { request, max_bytes: max_bytes as usize });
+    post_request(
+        CallId { sandbox, call },
+        ToolChannel::Input,
+        ToolRequest::Read { request, max_bytes: max_bytes as usize },
+    );
 }
 
 /// A function writes to its standard output, or to standard error.

@@ -86,12 +86,7 @@ impl Programs {
     }
 
     /// Selects the module of a process of `sandbox`.
-    pub(crate) fn find(
-        &self,
-        sandbox: u32,
-        image: &Executable,
-        limits: &Limits,
-    ) -> Result<ModuleSource, RewriteError> {
+    pub(crate) fn find(&self, sandbox: u32, image: &Executable, limits: &Limits) -> Result<ModuleSource, RewriteError> {
         if let Some(pack) = self.pack(image) {
             return Ok(ModuleSource::Loaded(pack.name.clone()));
         }
@@ -113,11 +108,7 @@ impl Programs {
         {
             return Err(error.clone());
         }
-        let rewrite_limits = RewriteLimits {
-            memory_bytes,
-            exceptions: exceptions(),
-            ..RewriteLimits::default()
-        };
+        let rewrite_limits = RewriteLimits { memory_bytes, exceptions: exceptions(), ..RewriteLimits::default() };
         rewrite(&wasm, rewrite_limits).map(|wasm| ModuleSource::New(digest.clone(), wasm)).inspect_err(|error| {
             *rejected = Some((digest, memory_bytes, error.clone()));
         })
