@@ -1,7 +1,7 @@
 /**
  * The caller's side of a sandbox: its calls, their results, and its restart.
  *
- * A sandbox is restarted when a command does not end after its timeout or cancellation, or when its worker fails. It begins again
+ * A sandbox is restarted when a command does not end after its timeout or cancellation, or when its worker fails. It restarts
  * in the same or another worker, with the files as of the last completed call.
  */
 
@@ -64,7 +64,7 @@ interface CallContext {
 /** Bytes of changes beyond which a sandbox is not moved to another worker because its own is busy. */
 const MAX_MOVED_BYTES = 8 << 20;
 /**
- * Bytes of changes beyond which a sandbox moves to a worker of its own. The memory of a kernel never shrinks, and all sandboxes of
+ * Bytes of changes beyond which a sandbox moves to a separate worker. The memory of a kernel never shrinks, and all sandboxes of
  * a worker share its 4 GiB.
  */
 const MAX_SHARED_BYTES = 64 << 20;
@@ -81,7 +81,7 @@ class WorkerTimeoutError extends Error {
   }
 }
 
-/** The place of a sandbox in a worker, and the handlers of its requests to the application. */
+/** The seat of a sandbox in a worker, and the handlers of its requests to the application. */
 interface SeatState {
   readonly seat: Seat;
   readonly tools: HostCalls;
@@ -105,8 +105,8 @@ export class Connection {
   #opened: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
   /** Resolves when calls can be made. Rejects if the sandbox cannot be created. */
   #ready: Promise<void> = Promise.resolve();
-  /** Set if the sandbox has to begin again before the next call. */
-  #begin: (() => Promise<void>) | undefined;
+  /** Set if the sandbox has to be created again before the next call. */
+  #recreate: (() => Promise<void>) | undefined;
   #isOpen = false;
   #hasInterpreters = false;
   #id = "";
@@ -275,7 +275,7 @@ export class Connection {
     return this.#copiesOnWrite ? ", and changes in copy-on-write mounts are lost" : "";
   }
 
-  /** Ends the sandbox in its worker. It begins again with the next call. Pending calls reject with `why`. */
+  /** Ends the sandbox in its worker. It is created again with the next call. Pending calls reject with `why`. */
   #restart(why: Error): void {
     const state = this.#state;
     this.#state = undefined;
@@ -283,23 +283,23 @@ export class Connection {
     this.#options.id = this.#id;
     stopState(state);
     const left = state?.seat.leave(this.#pending.size > 0);
-    this.#begin = async () => {
+    this.#recreate = async () => {
       if (await left) this.#thread = "own";
       await this.open();
     };
-    // A worker of its own takes a while to start. The next call reports an error.
+    // A separate worker takes a while to start. The next call reports an error.
     if (this.#thread === "own") this.#opening().catch(() => {});
     this.#reject(why);
   }
 
   /** Resolves when calls can be made. */
   #opening(): Promise<void> {
-    const begin = this.#begin;
-    if (begin === undefined) return this.#ready;
-    this.#begin = undefined;
-    this.#ready = begin().catch((error: unknown) => {
+    const recreate = this.#recreate;
+    if (recreate === undefined) return this.#ready;
+    this.#recreate = undefined;
+    this.#ready = recreate().catch((error: unknown) => {
       // A later call tries again, unless the sandbox was closed.
-      if (this.#isOpen) this.#begin ??= begin;
+      if (this.#isOpen) this.#recreate ??= recreate;
       throw error;
     });
     return this.#ready;
@@ -310,7 +310,7 @@ export class Connection {
     for (;;) {
       const ready = this.#opening();
       await ready;
-      if (ready !== this.#ready || this.#begin !== undefined) continue;
+      if (ready !== this.#ready || this.#recreate !== undefined) continue;
       const state = this.#state;
       if (state === undefined || this.#thread === "own" || !this.#isMovable) return;
       if (this.#heldBytes > MAX_SHARED_BYTES) {
@@ -319,7 +319,7 @@ export class Connection {
         continue;
       }
       const isTurn = hasJspi() ? !state.seat.isCrowded : await state.seat.waitForTurn();
-      if (ready !== this.#ready || this.#begin !== undefined) continue;
+      if (ready !== this.#ready || this.#recreate !== undefined) continue;
       if (isTurn || !this.#isMovable || this.#heldBytes > MAX_MOVED_BYTES) return;
       this.#move(state);
     }
@@ -338,7 +338,7 @@ export class Connection {
   #move(state: SeatState): void {
     this.#options.id = this.#id;
     stopState(state);
-    this.#begin = () => this.open();
+    this.#recreate = () => this.open();
     const ready = this.#opening();
     ready.catch(() => {});
     void state.seat.leave(false);
@@ -485,7 +485,7 @@ export class Connection {
     const state = this.#state;
     const error = new SandboxError("the sandbox was closed", "CLOSED");
     this.#state = undefined;
-    this.#begin = undefined;
+    this.#recreate = undefined;
     this.#isOpen = false;
     this.#forgetChanges();
     this.#opened?.reject(error);

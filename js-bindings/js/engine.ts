@@ -2,8 +2,7 @@
  * The engine: runs the guests of all sandboxes of this worker as WebAssembly instances, one at a time.
  *
  * The kernel's module imports the functions that are exported here; `src/js_imports.rs` declares them. A guest runs until it
- * blocks, its time slice ends, or it exits; then the next guest runs: of the sandbox that has used the least time recently, the
- * first one in its queue. With JSPI (`WebAssembly.Suspending`) a blocked guest is suspended with its stack. Without JSPI, the
+ * blocks, its time slice ends, or it exits; then the next guest of the run queue runs. With JSPI (`WebAssembly.Suspending`) a blocked guest is suspended with its stack. Without JSPI, the
  * guests that it waits for run to completion on top of its stack.
  *
  * Guests, executions and sandboxes have numbers that are unique in this worker. Module state is the right scope for the tables,
@@ -81,6 +80,8 @@ interface Guest {
   parked: boolean;
   /** True if it was woken before it was suspended. */
   woken: boolean;
+  /** True from its start to its end. */
+  isLive?: boolean;
   timer?: ReturnType<typeof setTimeout>;
 }
 
@@ -395,7 +396,7 @@ function releaseInstance(guest: Guest): void {
   cleanWhenIdle();
 }
 
-/** True if the guest can be started without waiting. Otherwise finds its compiled program or the reason that there is none. */
+/** True if the guest can be started without waiting. Otherwise its program has to be compiled. */
 function isLoaded(guest: Guest): boolean {
   if (guest.program !== undefined || guest.loadError !== undefined) return true;
   const program = guest.sandbox.programs.ready(guest.name);
@@ -418,15 +419,23 @@ async function loadProgram(guest: Guest): Promise<void> {
 
 /** Runs a guest for the first time. */
 async function startGuest(guest: Guest): Promise<void> {
+  setLive(guest, true);
   try {
     if (!hasJspi()) return runNow(guest);
     const instance = guest.instance ?? (await prepare(guest));
     if (instance !== undefined) await run(guest, instance);
   } finally {
     if (guests.get(guest.slot) === guest) guests.delete(guest.slot);
+    setLive(guest, false);
     releaseInstance(guest);
     endSlice(guest);
   }
+}
+
+function setLive(guest: Guest, isLive: boolean): void {
+  if ((guest.isLive ?? false) === isLive) return;
+  guest.isLive = isLive;
+  guest.sandbox.live += isLive ? 1 : -1;
 }
 
 /** Instantiates the program of a guest. Returns `undefined` if the guest has exited instead or was dropped. */
@@ -604,6 +613,7 @@ export function dropGuests(execution: number): void {
 function dropGuest(guest: Guest): void {
   clearTimeout(guest.timer);
   guests.delete(guest.slot);
+  setLive(guest, false);
   queue.remove(guest);
   if (current !== guest) return;
   current = undefined;

@@ -237,5 +237,5 @@ export type WorkerOutput =
   | { readonly type: "busy" }
   | { readonly type: "compiled"; readonly file: string; readonly module: WebAssembly.Module };
 
-/** Milliseconds of waiting for a turn after which a worker reports that it is busy. */
+/** Milliseconds that a sandbox waits to be scheduled before its worker reports that it is busy. */
 export const BUSY_MS = 20;

@@ -122,9 +122,9 @@ export interface SandboxOptions {
    */
   packs?: readonly (PackName | PackOption)[];
   /**
-   * `pool` (default): the sandbox shares a worker with others. It starts in less than a millisecond; commands of the sandboxes of
-   * a worker take turns. `own`: the sandbox has a worker of its own, which costs some 15 MiB and 40 ms, and shares neither
-   * processor time nor the memory of the kernel with others. `own` is the default for sandboxes with {@link packs} or
+   * `pool` (default): the sandbox shares a worker with others. It starts in about a millisecond; the commands of all sandboxes of a
+   * worker share its processor time. `own`: the sandbox has a separate worker, which costs some 15 MiB and 40 ms, and shares
+   * neither processor time nor the memory of the kernel with others. `own` is the default for sandboxes with {@link packs} or
    * {@link mounts}.
    */
   thread?: "pool" | "own";

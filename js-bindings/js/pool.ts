@@ -1,11 +1,11 @@
 /**
  * The workers of this process and the sandboxes in them.
  *
- * Sandboxes share workers unless they have one of their own. There is one worker until a sandbox has waited for its turn, then a
+ * Sandboxes share workers unless they have a separate one. There is one worker until a sandbox has waited for its turn, then a
  * further one, up to one for each core. Without JSPI a worker runs one command at a time; then a command that finds its worker
  * busy moves its sandbox to another one, of which there may be any number.
  *
- * A worker that fails ends all of its sandboxes. Each begins again with its next call, from its options and its changes.
+ * A worker that fails ends all of its sandboxes. Each is created again with its next call, from its options and its changes.
  */
 
 import { hasJspi } from "./suspension.js";
@@ -27,6 +27,8 @@ const BUSY_FOR_MS = 200;
 const MAX_RUNNING = 64;
 /** Without JSPI: milliseconds that a call waits for the command of another sandbox, before its sandbox moves. */
 const TURN_MS = 50;
+/** Without JSPI: milliseconds between the starts of two workers, when there are as many as cores. */
+const START_MS = 200;
 
 /** Receives the events of a sandbox in its worker. */
 export interface SeatListener {
@@ -41,6 +43,8 @@ let lastSandbox = 0;
 const workers: PoolWorker[] = [];
 /** Number of workers that may be started. */
 let wanted = 1;
+/** Time at which the last worker was started. */
+let startedAt = 0;
 
 /** A sandbox in a worker. */
 export class Seat {
@@ -90,14 +94,15 @@ export class Seat {
 
   /**
    * Without JSPI: waits until no other sandbox of the worker has calls in progress. Returns false if that takes longer than a
-   * call should wait.
+   * call should wait, and the sandbox can move.
    */
   async waitForTurn(): Promise<boolean> {
-    const until = performance.now() + TURN_MS;
-    while (this.#worker.running > (this.#isRunning ? 1 : 0)) {
+    let until = performance.now() + TURN_MS;
+    while (!this.#hasLeft && this.#worker.running > (this.#isRunning ? 1 : 0)) {
       const rest = until - performance.now();
-      if (rest <= 0) return false;
-      await this.#worker.runningChanged(rest);
+      if (rest <= 0 && this.#worker.mayLeave) return false;
+      if (rest <= 0) until = performance.now() + TURN_MS;
+      else await this.#worker.runningChanged(rest);
     }
     // Others that wait for the same turn see at once that it is taken.
     this.hold(true);
@@ -137,15 +142,17 @@ function chooseWorker(platform: Platform): PoolWorker {
   for (const worker of workers) if (best === undefined || worker.load < best.load) best = worker;
   if (best === undefined || (best.running > 0 && mayStartWorker(platform, best))) {
     best = new PoolWorker(platform, true);
+    startedAt = performance.now();
     workers.push(best);
   }
   return best;
 }
 
 function mayStartWorker(platform: Platform, best: PoolWorker): boolean {
-  // A worker without JSPI may have to wait for another one, in a function of the application that calls a sandbox.
-  if (!hasJspi()) return true;
-  return workers.length < (best.running < MAX_RUNNING ? wanted : platform.maxWorkers);
+  if (hasJspi()) return workers.length < (best.running < MAX_RUNNING ? wanted : platform.maxWorkers);
+  // A worker without JSPI may have to wait for another one, in a function of the application that calls a sandbox. So there is no
+  // limit, but many calls at once must not start as many workers.
+  return workers.length < platform.maxWorkers || performance.now() - startedAt >= START_MS;
 }
 
 function hasFreeWorker(than: PoolWorker): boolean {
@@ -191,6 +198,11 @@ class PoolWorker {
   /** Order in which workers are chosen: by the running sandboxes, then by all of them. */
   get load(): number {
     return this.running + this.#seats.size / 2 ** 32;
+  }
+
+  /** Without JSPI: true if a sandbox that waits for its turn would find another worker, or could start one. */
+  get mayLeave(): boolean {
+    return workers.some((worker) => worker.running === 0) || mayStartWorker(this.#platform, this);
   }
 
   get isBusy(): boolean {

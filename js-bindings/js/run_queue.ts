@@ -1,6 +1,7 @@
 /**
- * The order in which guests run: the sandbox that has run least in the last moments is next, so that a new command goes ahead of a
- * loop; within a sandbox the guests run in the order in which they became runnable.
+ * The order in which guests run. Sandboxes that have run little in the last moments go ahead of those that have run long, so that a
+ * new command goes ahead of a loop. Among the former, those with processes go ahead of those without: what has begun ends soon, and
+ * few instances are live at once. Within a sandbox the guests run in the order in which they became runnable.
  */
 
 import { monotonic as now } from "./time.js";
@@ -11,10 +12,12 @@ export interface SandboxQueue<Guest> {
   readonly queue: Guest[];
   /** The guest whose program is being compiled. Until it has started no other one of the sandbox starts or continues. */
   loading?: Guest;
+  /** Number of its guests that have started and not ended. */
+  live: number;
   /** Milliseconds that its guests have run, of which half is forgotten every `HALF_LIFE_MS`. */
   usedMs: number;
   usedAt: number;
-  /** Time since which it has waited for a turn. */
+  /** Time since which it has waited to be scheduled. */
   waitingSince: number;
 }
 
@@ -25,10 +28,14 @@ export interface QueuedGuest<Guest> {
 }
 
 const HALF_LIFE_MS = 50;
+/** Recent milliseconds up to which a sandbox has run little. */
+const LITTLE_MS = 4;
+/** One of so many turns is of a sandbox without processes, so that those with processes cannot keep it from starting. */
+const NEW_TURNS = 16;
 
 /** Returns the queue of a new sandbox. */
 export function sandboxQueue<Guest>(): SandboxQueue<Guest> {
-  return { queue: [], usedMs: 0, usedAt: now(), waitingSince: 0 };
+  return { queue: [], live: 0, usedMs: 0, usedAt: now(), waitingSince: 0 };
 }
 
 export class RunQueue<Guest extends QueuedGuest<Guest>> {
@@ -36,6 +43,7 @@ export class RunQueue<Guest extends QueuedGuest<Guest>> {
   readonly #runnable = new Set<SandboxQueue<Guest>>();
   /** Guests of paused executions that would otherwise be in a queue, by execution. */
   readonly #paused = new Map<number, Guest[]>();
+  #turns = 0;
   /** The sandbox that has run last. */
   #last: SandboxQueue<Guest> | undefined;
 
@@ -106,23 +114,32 @@ export class RunQueue<Guest extends QueuedGuest<Guest>> {
   /** Takes the next guest. Also returns the milliseconds that its sandbox has waited for others. */
   take(): [guest: Guest, waitedMs: number] | undefined {
     const time = now();
-    let chosen: SandboxQueue<Guest> | undefined;
-    let least = Infinity;
-    for (const sandbox of this.#runnable) {
-      const used = recentMs(sandbox, time);
-      if (used >= least) continue;
-      chosen = sandbox;
-      least = used;
-    }
+    const chosen = this.#choose(time);
     const guest = chosen?.queue.shift();
     if (chosen === undefined || guest === undefined) return undefined;
     const hasWaited = this.#runnable.size > 1 || this.#last !== chosen;
     const waitedMs = hasWaited ? time - chosen.waitingSince : 0;
     this.#last = chosen;
-    // It goes behind the others that have used as little.
+    // It is scheduled after the others.
     this.#runnable.delete(chosen);
     this.#markRunnable(chosen);
     return [guest, waitedMs];
+  }
+
+  #choose(time: number): SandboxQueue<Guest> | undefined {
+    let begun: SandboxQueue<Guest> | undefined;
+    let fresh: SandboxQueue<Guest> | undefined;
+    let other: SandboxQueue<Guest> | undefined;
+    let least = Infinity;
+    for (const sandbox of this.#runnable) {
+      const used = recentMs(sandbox, time);
+      if (used <= LITTLE_MS && sandbox.live > 0) begun ??= sandbox;
+      else if (used <= LITTLE_MS) fresh ??= sandbox;
+      else if (used < least) [other, least] = [sandbox, used];
+    }
+    this.#turns += 1;
+    const isNewTurn = this.#turns % NEW_TURNS === 0;
+    return (isNewTurn ? fresh : begun) ?? begun ?? fresh ?? other;
   }
 
   #markRunnable(sandbox: SandboxQueue<Guest>): void {

@@ -45,7 +45,7 @@ struct Head {
 }
 
 thread_local! {
-    /// By sandbox and request, so that a message reaches only a request of its own sandbox.
+    /// By sandbox and request, so that a message never reaches a request of another sandbox.
     static EVENTS: Mailboxes<(u32, u32), GatewayEvent> = const { Mailboxes::new() };
     static LAST: Cell<u32> = const { Cell::new(0) };
 }

@@ -48,7 +48,7 @@ struct CallId {
 }
 
 thread_local! {
-    /// By sandbox, call and channel, so that a message reaches only a call of its own sandbox.
+    /// By sandbox, call and channel, so that a message never reaches a call of another sandbox.
     static REQUESTS: Mailboxes<(CallId, ToolChannel), ToolRequest> = const { Mailboxes::new() };
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
