@@ -84,7 +84,7 @@ export class InstancePool {
   }
 
   /**
-   * Resets one instance completely, so that another sandbox can use it at once, if its program has none that is clean. Returns
+   * Resets one instance completely, so that another sandbox can use it immediately, if its program has none that is clean. Returns
    * false if there is nothing to do. Called while the worker is idle: a shell has 8 MiB of stack to clear.
    */
   cleanOne(): boolean {

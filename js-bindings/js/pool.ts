@@ -3,7 +3,7 @@
  *
  * Sandboxes share workers unless they have a separate one. There is one worker until a sandbox has waited for its turn, then a
  * further one, up to one for each core. Without JSPI a worker runs one command at a time; then a command that finds its worker
- * busy moves its sandbox to another one, of which there may be any number.
+ * busy moves its sandbox to another one. The number of these is not limited.
  *
  * A worker that fails ends all of its sandboxes. Each is created again with its next call, from its options and its changes.
  */
@@ -14,10 +14,10 @@ import { MESSAGE_COUNT, RUNNING_SANDBOX, SHARED_SLOTS } from "./messages.js";
 import { cachedModules } from "./module_cache.js";
 import type { Platform, SandboxWorker } from "./platform.js";
 
-/** Where a sandbox runs: in a worker that it shares, or in its own. */
+/** The worker of a sandbox: shared with others, or separate. */
 export type Thread = "pool" | "own";
 
-/** Milliseconds in which a worker has to answer that it has dropped a sandbox, before it is terminated. */
+/** Milliseconds in which a worker has to confirm that it has dropped a sandbox, before it is terminated. */
 const DROP_MS = 3_000;
 /** Milliseconds after which a shared worker without sandboxes is terminated. */
 const IDLE_MS = 10_000;
@@ -104,13 +104,13 @@ export class Seat {
       if (rest <= 0) until = performance.now() + TURN_MS;
       else await this.#worker.runningChanged(rest);
     }
-    // Others that wait for the same turn see at once that it is taken.
+    // Others that wait for the same turn see immediately that it is taken.
     this.hold(true);
     return true;
   }
 
   /**
-   * Ends the sandbox, with its calls in progress if it `hasCalls`. Returns true if its worker did not answer and was terminated,
+   * Ends the sandbox, with its calls in progress if it `hasCalls`. Returns true if its worker did not respond and was terminated,
    * probably because of this sandbox.
    */
   leave(hasCalls: boolean): Promise<boolean> {
@@ -151,7 +151,7 @@ function chooseWorker(platform: Platform): PoolWorker {
 function mayStartWorker(platform: Platform, best: PoolWorker): boolean {
   if (hasJspi()) return workers.length < (best.running < MAX_RUNNING ? wanted : platform.maxWorkers);
   // A worker without JSPI may have to wait for another one, in a function of the application that calls a sandbox. So there is no
-  // limit, but many calls at once must not start as many workers.
+  // limit, but many concurrent calls must not start as many workers.
   return workers.length < platform.maxWorkers || performance.now() - startedAt >= START_MS;
 }
 
@@ -255,7 +255,7 @@ class PoolWorker {
     return isStuck && (running === undefined || running === seat.sandbox);
   }
 
-  /** Returns false if the worker does not answer. */
+  /** Returns false if the worker does not respond. */
   #drop(sandbox: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {

@@ -80,7 +80,7 @@ export class PackagePrograms {
     return this.ready(name) ?? this.#keep(name, new WebAssembly.Module(this.#packModule(name) ?? this.#archive.moduleNow(name)));
   }
 
-  /** Compiles a program. Sandboxes that load the same one at once wait for the same compilation. */
+  /** Compiles a program. Sandboxes that load the same one concurrently wait for the same compilation. */
   load(name: string): Promise<Program> {
     const loading = this.#loading.get(name) ?? this.#load(name).finally(() => this.#loading.delete(name));
     this.#loading.set(name, loading);

@@ -1,7 +1,7 @@
 /**
  * The order in which guests run. Sandboxes that have run little in the last moments go ahead of those that have run long, so that a
- * new command goes ahead of a loop. Among the former, those with processes go ahead of those without: what has begun ends soon, and
- * few instances are live at once. Within a sandbox the guests run in the order in which they became runnable.
+ * new command goes ahead of a loop. Among the former, those with processes go ahead of those without: commands end before others
+ * start, so few instances are live at a time. Within a sandbox the guests run in the order in which they became runnable.
  */
 
 import { monotonic as now } from "./time.js";
@@ -14,7 +14,7 @@ export interface SandboxQueue<Guest> {
   loading?: Guest;
   /** Number of its guests that have started and not ended. */
   live: number;
-  /** Milliseconds that its guests have run, of which half is forgotten every `HALF_LIFE_MS`. */
+  /** Milliseconds that its guests have run, halved every `HALF_LIFE_MS`. */
   usedMs: number;
   usedAt: number;
   /** Time since which it has waited to be scheduled. */
@@ -30,7 +30,7 @@ export interface QueuedGuest<Guest> {
 const HALF_LIFE_MS = 50;
 /** Recent milliseconds up to which a sandbox has run little. */
 const LITTLE_MS = 4;
-/** One of so many turns is of a sandbox without processes, so that those with processes cannot keep it from starting. */
+/** Period of the turns of sandboxes without processes, so that those with processes cannot keep them from starting. */
 const NEW_TURNS = 16;
 
 /** Returns the queue of a new sandbox. */
@@ -127,19 +127,19 @@ export class RunQueue<Guest extends QueuedGuest<Guest>> {
   }
 
   #choose(time: number): SandboxQueue<Guest> | undefined {
-    let begun: SandboxQueue<Guest> | undefined;
+    let started: SandboxQueue<Guest> | undefined;
     let fresh: SandboxQueue<Guest> | undefined;
     let other: SandboxQueue<Guest> | undefined;
     let least = Infinity;
     for (const sandbox of this.#runnable) {
       const used = recentMs(sandbox, time);
-      if (used <= LITTLE_MS && sandbox.live > 0) begun ??= sandbox;
+      if (used <= LITTLE_MS && sandbox.live > 0) started ??= sandbox;
       else if (used <= LITTLE_MS) fresh ??= sandbox;
       else if (used < least) [other, least] = [sandbox, used];
     }
     this.#turns += 1;
     const isNewTurn = this.#turns % NEW_TURNS === 0;
-    return (isNewTurn ? fresh : begun) ?? begun ?? fresh ?? other;
+    return (isNewTurn ? fresh : started) ?? started ?? fresh ?? other;
   }
 
   #markRunnable(sandbox: SandboxQueue<Guest>): void {

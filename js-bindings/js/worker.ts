@@ -207,7 +207,7 @@ class WorkerServer {
     }
   }
 
-  /** Tells the owner which sandbox runs, for the case that the worker does not answer any more. */
+  /** Tells the owner which sandbox runs, for the case that the worker no longer responds. */
   #setRunning(sandbox: number): void {
     if (this.#shared !== undefined) Atomics.store(this.#shared, RUNNING_SANDBOX, sandbox);
   }
