@@ -1,8 +1,8 @@
 /**
- * The caller's side of a worker: calls, their results, and replacement of a worker that has ended.
+ * The caller's side of a sandbox: its calls, their results, and its restart.
  *
- * A worker ends when the caller closes the sandbox, when a command does not end after its timeout or cancellation and the worker
- * is terminated, or when it fails. In the last two cases a new worker replaces it, with the files as of the last completed call.
+ * A sandbox is restarted when a command does not end after its timeout or cancellation, or when its worker fails. It restarts
+ * in the same or another worker, with the files as of the last completed call.
  */
 
 import { defined } from "./check.js";
@@ -11,13 +11,16 @@ import { SandboxError } from "./error.js";
 import type { Gateway } from "./gateway.js";
 import { fetchGateway } from "./gateway.js";
 import { HostCalls } from "./host_calls.js";
-import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, WorkerOutput } from "./messages.js";
-import { CANCEL_SLOTS, MESSAGE_COUNT, SHARED_SLOTS } from "./messages.js";
+import { hasJspi } from "./suspension.js";
+import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, SandboxReport } from "./messages.js";
+import { CANCEL_SLOTS } from "./messages.js";
 import type { Checked, Command, ExecuteOptions, OutputChunk } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import { packWork } from "./pack_work.js";
 import type { PackLocation } from "./packs.js";
-import type { Platform, Rewrite, SandboxWorker } from "./platform.js";
+import type { Platform, Rewrite } from "./platform.js";
+import type { Seat, Thread } from "./pool.js";
+import { takeSeat } from "./pool.js";
 import type { ExecuteResult } from "./protocol.js";
 import { messageOf } from "./error_message.js";
 import { Requests } from "./requests.js";
@@ -26,7 +29,7 @@ import { OutputListener } from "./output.js";
 
 /** Wall time of a command without a timeout, in milliseconds; as in `core/src/limits.rs`. */
 const WALL_TIME_MS = 120_000;
-/** Milliseconds that a worker has to end a command after its timeout or its cancellation, before the worker is terminated. */
+/** Milliseconds that a worker has to end a command after its timeout or its cancellation, before the sandbox is restarted. */
 const GRACE_MS = 2_000;
 /** Maximum delay of a timer, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -58,40 +61,60 @@ interface CallContext {
   onCall?: (id: number) => void;
 }
 
-/** The worker did not end a command in time and was terminated. */
+/** Bytes of changes beyond which a sandbox is not moved to another worker because its own is busy. */
+const MAX_MOVED_BYTES = 8 << 20;
+/**
+ * Bytes of changes beyond which a sandbox moves to a separate worker. The memory of a kernel never shrinks, and all sandboxes of
+ * a worker share its 4 GiB.
+ */
+const MAX_SHARED_BYTES = 64 << 20;
+/** Attempts to create a sandbox whose worker fails because of another one. */
+const CREATE_ATTEMPTS = 3;
+
+/** The worker failed because of another sandbox. */
+class NeighbourError extends Error {}
+
+/** The worker did not end a command in time. */
 class WorkerTimeoutError extends Error {
   constructor() {
     super("the sandbox was restarted because a command did not end; files are as of the last completed call");
   }
 }
 
-/** A worker and the handlers of its requests to the application. */
-interface WorkerState {
-  readonly worker: SandboxWorker;
+/** The seat of a sandbox in a worker, and the handlers of its requests to the application. */
+interface SeatState {
+  readonly seat: Seat;
   readonly tools: HostCalls;
   readonly requests: Requests;
-  /** ModuleCache memory that the worker reads while it runs guests. */
-  readonly shared: Int32Array | undefined;
 }
+
+/** The number of the last call, or interpreter, in this process. */
+let lastNumber = 0;
 
 export class Connection {
   readonly #platform: Platform;
   readonly #checked: Checked;
   readonly #pending = new Map<number, Pending>();
+  #thread: Thread;
   #options: KernelOptions;
   #gateway: Gateway | undefined;
   #changes: Uint8Array[] = [];
-  #state: WorkerState | undefined;
-  /** Set while a worker starts. */
+  #changeBytes = 0;
+  #state: SeatState | undefined;
+  /** Set while a sandbox is created in a worker. */
   #opened: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
-  /** Resolves when calls can be made. Rejects if the worker cannot be started. */
+  /** Resolves when calls can be made. Rejects if the sandbox cannot be created. */
   #ready: Promise<void> = Promise.resolve();
+  /** Set if the sandbox has to be created again before the next call. */
+  #recreate: (() => Promise<void>) | undefined;
+  #isOpen = false;
+  #hasInterpreters = false;
   #id = "";
-  #last = 0;
 
   constructor(platform: Platform, checked: Checked) {
     this.#platform = platform;
     this.#checked = checked;
+    this.#thread = checked.thread;
     this.#options = checked.kernel;
   }
 
@@ -99,13 +122,14 @@ export class Connection {
     return this.#id;
   }
 
-  /** Returns a number that is unique in this sandbox, across its workers. */
-  nextNumber(): number {
-    return ++this.#last;
+  /** Returns the number of an interpreter, unique in this process. */
+  nextInterpreter(): number {
+    this.#hasInterpreters = true;
+    return ++lastNumber;
   }
 
   get isOpen(): boolean {
-    return this.#state !== undefined;
+    return this.#isOpen;
   }
 
   /** True if the sandbox has state that only its worker holds. */
@@ -113,43 +137,52 @@ export class Connection {
     return this.#options.mounts?.some(({ mode }) => mode === "copyOnWrite") ?? false;
   }
 
-  /** Starts the worker and waits until the sandbox is ready. */
+  /** Creates the sandbox in a worker and waits until it is ready. */
   async open(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#create();
+        this.#isOpen = true;
+        return;
+      } catch (error) {
+        if (error instanceof NeighbourError && attempt < CREATE_ATTEMPTS) continue;
+        if (error instanceof SandboxError) throw error;
+        throw new SandboxError(`create: ${messageOf(error)}`, "SETUP_FAILED", { cause: error });
+      }
+    }
+  }
+
+  async #create(): Promise<void> {
     const opened = new Promise<unknown>((resolve, reject) => {
       this.#opened = { resolve, reject };
     });
     // The worker may fail before `opened` is awaited below.
     opened.catch(() => {});
-    let state: WorkerState | undefined;
+    const state = this.#start();
     try {
-      // Starting a worker takes the longest, so it comes first.
-      state = this.#start();
-      const { worker, shared: memory } = state;
-      const modules = await cachedModules(this.#platform);
-      const { kernel, programs, compiled } = modules;
+      await state.seat.ready;
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
-      const packs = await this.#packs(kernel);
-      const prefetch = this.#platform.files !== undefined && !modules.prefetching;
-      modules.prefetching ||= prefetch;
-      worker.send({ kernel, programs, compiled, options: this.#options, packs, prefetch, changes: this.#changes, shared: memory });
+      const packs = await this.#packs();
+      state.seat.send({ create: state.seat.sandbox, options: this.#options, packs, changes: this.#changes });
       await opened;
     } catch (error) {
       if (this.#state === state) this.#state = undefined;
-      state?.worker.terminate();
-      if (error instanceof SandboxError) throw error;
-      throw new SandboxError(`create: ${messageOf(error)}`, "SETUP_FAILED", { cause: error });
+      stopState(state);
+      void state.seat.leave(false);
+      throw error;
     } finally {
       this.#opened = undefined;
     }
-    // The directory may have changed by the time another worker replaces this one.
+    // The directory may have changed by the time the sandbox is restarted.
     if (this.#options.seedDirectory !== undefined) this.#startFrom((await this.#callNow<{ bytes: Uint8Array }>("snapshot", [])).bytes);
-    if (this.#pending.size === 0) state.worker.hold(false);
+    if (this.#pending.size === 0) state.seat.hold(false);
   }
 
   /** Locates the packs of the options for the worker and adds their settings to the options of the kernel. */
-  async #packs(kernel: WebAssembly.Module): Promise<readonly PackLocation[]> {
+  async #packs(): Promise<readonly PackLocation[]> {
     const { packs, preinit } = this.#checked;
     if (packs.length === 0 && preinit === undefined) return [];
+    const { kernel } = await cachedModules(this.#platform);
     const rewrite: Rewrite = (module, code, pages) =>
       packWork(this.#platform, { kernelForPack: kernel, module, code, pages }).then(() => {});
     const located = await Promise.all(packs.map((pack) => this.#platform.pack(pack, rewrite)));
@@ -162,43 +195,31 @@ export class Connection {
     return this.#checked.fetch === undefined ? await this.#platform.gateway() : fetchGateway(this.#checked.fetch);
   }
 
-  #start(): WorkerState {
-    const worker: SandboxWorker = this.#platform.start({
+  #start(): SeatState {
+    const seat: Seat = takeSeat(this.#platform, this.#thread, {
       report: (report) => {
-        if (this.#state?.worker === worker) this.#report(report, this.#state);
+        if (this.#state?.seat === seat) this.#report(report, this.#state);
       },
-      crashed: (error) => {
-        if (this.#state?.worker === worker) this.#crashed(error);
+      crashed: (error, isCause) => {
+        if (this.#state?.seat === seat) this.#crashed(error, isCause);
       },
     });
-    // Pages without cross-origin isolation cannot share memory.
-    const shares = typeof SharedArrayBuffer === "function";
-    const memory = shares ? new Int32Array(new SharedArrayBuffer(4 * SHARED_SLOTS)) : undefined;
     const respond = (response: HostResponse) => {
-      if (this.#state?.worker !== worker) return;
-      worker.send(response);
-      notifyWorker(memory);
+      if (this.#state?.seat === seat) seat.send({ sandbox: seat.sandbox, response });
     };
-    this.#state = {
-      worker,
-      tools: new HostCalls(this.#checked.tools, respond),
-      requests: new Requests(() => this.#gateway, respond),
-      shared: memory,
-    };
+    this.#state = { seat, tools: new HostCalls(this.#checked.tools, respond), requests: new Requests(() => this.#gateway, respond) };
     return this.#state;
   }
 
-  #report(report: WorkerOutput, state: WorkerState): void {
+  #report(report: SandboxReport, state: SeatState): void {
     switch (report.type) {
       case "ready":
         this.#id = report.id;
         return this.#opened?.resolve(undefined);
-      case "failed":
+      case "createFailed":
         return this.#opened?.reject(new SandboxError(report.failure.message, "INVALID_OPTIONS"));
-      case "packed":
+      case "dropped":
         return;
-      case "crashed":
-        return this.#crashed(new Error(report.reason));
       case "result": {
         this.#recordChanges(report.changes);
         const pending = this.#complete(report.id);
@@ -213,28 +234,36 @@ export class Connection {
       }
       case "request":
         return handleRequest(state, report.request);
-      case "compiled":
-        return void cachedModules(this.#platform).then(({ compiled }) => compiled.set(report.file, report.module));
     }
   }
 
   #recordChanges(changes: Changes | undefined): void {
     if (changes === undefined) return;
-    if (changes.merged) this.#changes = [];
+    if (changes.merged) this.#forgetChanges();
     this.#changes.push(changes.bytes);
+    this.#changeBytes += changes.bytes.length;
+  }
+
+  #forgetChanges(): void {
+    this.#changes = [];
+    this.#changeBytes = 0;
   }
 
   #complete(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#state?.worker.hold(false);
+    if (this.#pending.size === 0 && this.#opened === undefined) this.#state?.seat.hold(false);
     return pending;
   }
 
-  #crashed(cause: unknown): void {
+  #crashed(cause: unknown, isCause: boolean): void {
     const reason = messageOf(cause);
+    // A sandbox that has cost its neighbours a command does so once.
+    if (isCause) this.#thread = "own";
     if (this.#opened !== undefined) {
-      this.#opened.reject(new Error(`cannot start the worker of the sandbox: ${reason}`));
+      const message = `cannot start the worker of the sandbox: ${reason}`;
+      const isNeighbour = this.#thread === "pool" && !isCause;
+      this.#opened.reject(isNeighbour ? new NeighbourError(message) : new Error(message));
       return;
     }
     const message = `the sandbox was restarted (${reason}); files are as of the last completed call`;
@@ -246,15 +275,73 @@ export class Connection {
     return this.#copiesOnWrite ? ", and changes in copy-on-write mounts are lost" : "";
   }
 
-  /** Replaces the worker. Pending calls reject with `why`. */
+  /** Ends the sandbox in its worker. It is created again with the next call. Pending calls reject with `why`. */
   #restart(why: Error): void {
     const state = this.#state;
+    this.#state = undefined;
+    this.#hasInterpreters = false;
     this.#options.id = this.#id;
-    this.#ready = this.open();
-    // The next call reports the error.
-    this.#ready.catch(() => {});
-    terminateState(state);
+    stopState(state);
+    const left = state?.seat.leave(this.#pending.size > 0);
+    this.#recreate = async () => {
+      if (await left) this.#thread = "own";
+      await this.open();
+    };
+    // A separate worker takes a while to start. The next call reports an error.
+    if (this.#thread === "own") this.#opening().catch(() => {});
     this.#reject(why);
+  }
+
+  /** Resolves when calls can be made. */
+  #opening(): Promise<void> {
+    const recreate = this.#recreate;
+    if (recreate === undefined) return this.#ready;
+    this.#recreate = undefined;
+    this.#ready = recreate().catch((error: unknown) => {
+      // A later call tries again, unless the sandbox was closed.
+      if (this.#isOpen) this.#recreate ??= recreate;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  /** Waits until a call can be sent, and moves the sandbox if its worker is busy with others. */
+  async #takeSeat(): Promise<void> {
+    for (;;) {
+      const ready = this.#opening();
+      await ready;
+      if (ready !== this.#ready || this.#recreate !== undefined) continue;
+      const state = this.#state;
+      if (state === undefined || this.#thread === "own" || !this.#isMovable) return;
+      if (this.#heldBytes > MAX_SHARED_BYTES) {
+        this.#thread = "own";
+        this.#move(state);
+        continue;
+      }
+      const isTurn = hasJspi() ? !state.seat.isCrowded : await state.seat.waitForTurn();
+      if (ready !== this.#ready || this.#recreate !== undefined) continue;
+      if (isTurn || !this.#isMovable || this.#heldBytes > MAX_MOVED_BYTES) return;
+      this.#move(state);
+    }
+  }
+
+  /** True if another worker can continue from the options and the changes. */
+  get #isMovable(): boolean {
+    return this.#pending.size === 0 && !this.#hasInterpreters && !this.#copiesOnWrite;
+  }
+
+  /** Bytes from which another worker would continue. */
+  get #heldBytes(): number {
+    return this.#changeBytes + (this.#options.snapshot?.length ?? 0);
+  }
+
+  #move(state: SeatState): void {
+    this.#options.id = this.#id;
+    stopState(state);
+    this.#recreate = () => this.open();
+    const ready = this.#opening();
+    ready.catch(() => {});
+    void state.seat.leave(false);
   }
 
   #reject(error: Error): void {
@@ -265,20 +352,25 @@ export class Connection {
 
   /** Calls a method of the kernel's sandbox. */
   async call<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
-    await this.#ready;
+    await this.#takeSeat();
     return this.#callNow(method, args, context);
   }
 
   async #callNow<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
-    const worker = this.#state?.worker;
-    if (worker === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
-    const id = ++this.#last;
+    const seat = this.#state?.seat;
+    if (seat === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
+    const id = ++lastNumber;
     const { onOutput, onResult, onCall } = context;
     // A command gets its number, which identifies its output and its cancellation.
     const all = COMMANDS.includes(method) ? [...args, id, onOutput !== undefined] : args;
     // Arguments that cannot be cloned throw here, before the call is pending.
-    worker.send({ id, method, args: all });
-    worker.hold(true);
+    try {
+      seat.send({ sandbox: seat.sandbox, id, method, args: all, sentMs: Date.now() });
+      seat.hold(true);
+    } catch (error) {
+      if (this.#pending.size === 0) seat.hold(false);
+      throw error;
+    }
     onCall?.(id);
     return new Promise<T>((resolve, reject) => {
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onOutput, onResult });
@@ -318,7 +410,7 @@ export class Connection {
       return { ...messageOnlyResult(output), exitCode: 137, stoppedBy: "cancelled" } as ExecuteResult as T;
     }
     const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
-    await this.#ready;
+    await this.#takeSeat();
     const state = this.#state;
     const onTimeout = () => {
       if (this.#state === state) this.#restart(new WorkerTimeoutError());
@@ -327,15 +419,15 @@ export class Connection {
     let call = 0;
     const cancel = () => {
       if (call === 0 || this.#state !== state || state === undefined) return;
-      if (state.shared !== undefined) Atomics.store(state.shared, call % CANCEL_SLOTS, call);
-      state.worker.send({ cancel: call });
-      notifyWorker(state.shared);
+      const { seat } = state;
+      if (seat.shared !== undefined) Atomics.store(seat.shared, call % CANCEL_SLOTS, call);
+      seat.send({ sandbox: seat.sandbox, cancel: call });
       timers.push(setTimeout(onTimeout, GRACE_MS));
     };
     const listener = OutputListener.of({ onOutput, onStdout, onStderr }, cancel);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const result = await this.call<T>(method, [...args, defined(options)], {
+      const result = await this.#callNow<T>(method, [...args, defined(options)], {
         onOutput: listener?.chunk,
         onCall: (id) => {
           call = id;
@@ -378,7 +470,7 @@ export class Connection {
     if (signal?.aborted) throw new SandboxError("the call was aborted by its caller", "ABORTED");
     const onResult = () => {
       this.#startFrom(bytes);
-      this.#changes = [];
+      this.#forgetChanges();
     };
     await this.call<void>("restore", [bytes], { onResult });
   }
@@ -393,23 +485,19 @@ export class Connection {
     const state = this.#state;
     const error = new SandboxError("the sandbox was closed", "CLOSED");
     this.#state = undefined;
-    this.#changes = [];
+    this.#recreate = undefined;
+    this.#isOpen = false;
+    this.#forgetChanges();
     this.#opened?.reject(error);
+    stopState(state);
+    void state?.seat.leave(this.#pending.size > 0);
     this.#reject(error);
-    terminateState(state);
   }
 }
 
-function handleRequest({ tools, requests }: WorkerState, request: HostRequest): void {
+function handleRequest({ tools, requests }: SeatState, request: HostRequest): void {
   if (request.type.startsWith("tool")) tools.handle(request);
   else requests.handle(request);
-}
-
-/** Wakes a worker that waits for messages while a guest is on the stack. */
-function notifyWorker(memory: Int32Array | undefined): void {
-  if (memory === undefined) return;
-  Atomics.add(memory, MESSAGE_COUNT, 1);
-  Atomics.notify(memory, MESSAGE_COUNT);
 }
 
 /** Result of a command whose worker was terminated: its output is lost, only the message remains. */
@@ -418,11 +506,10 @@ function messageOnlyResult(output: string) {
   return { output, stdout: "", stderr: output, stdoutBytes: new Uint8Array(0), stderrBytes, truncated: false };
 }
 
-/** Terminates a worker and the handlers of its requests. */
-function terminateState(state: WorkerState | undefined): void {
+/** Stops the handlers of a sandbox's requests. */
+function stopState(state: SeatState | undefined): void {
   state?.tools.stop();
   state?.requests.stop();
-  state?.worker.terminate();
 }
 
 const CODES: Readonly<Record<string, SandboxErrorCode>> = {

@@ -46,17 +46,34 @@ function withErrno<T>(work: () => T): T {
 }
 
 export class NodeDirectories implements DirectoryHost {
-  #directories: Directory[] = [];
+  readonly #directories = new Map<number, Directory>();
+  #last = 0;
   /** True if paths can be resolved from a descriptor. */
   #anchored = false;
   /** Device numbers of file systems that expose the host and store nothing: `/proc`, `/sys`, `/dev`. */
   #pseudoFileSystems: number[] = [];
 
-  open(mounts: readonly MountSettings[]): void {
-    if (mounts.length === 0) return;
+  open(mounts: readonly MountSettings[]): number {
+    const first = this.#last + 1;
+    if (mounts.length === 0) return first;
     this.#pseudoFileSystems = pseudoFileSystems();
-    this.#directories = mounts.map(({ directory, mode }) => this.#openDirectory(directory, mode));
-    this.#anchored = this.#directories.every(isAnchor);
+    this.#last += mounts.length;
+    try {
+      for (const [at, { directory, mode }] of mounts.entries()) this.#directories.set(first + at, this.#openDirectory(directory, mode));
+    } catch (error) {
+      this.close(first, mounts.length);
+      throw error;
+    }
+    this.#anchored = [...this.#directories.values()].every(isAnchor);
+    return first;
+  }
+
+  close(first: number, count: number): void {
+    for (let number = first; number < first + count; number += 1) {
+      const directory = this.#directories.get(number);
+      this.#directories.delete(number);
+      if (directory !== undefined) fs.closeSync(directory.descriptor);
+    }
   }
 
   #openDirectory(dir: string, mode: MountSettings["mode"]): Directory {
@@ -75,7 +92,7 @@ export class NodeDirectories implements DirectoryHost {
   }
 
   #dir(dir: number): Directory {
-    const directory = this.#directories[dir];
+    const directory = this.#directories.get(dir);
     if (directory === undefined) throw numbers.ESTALE;
     return directory;
   }
@@ -123,7 +140,7 @@ export class NodeDirectories implements DirectoryHost {
   }
 
   dirIsWritable(dir: number): boolean {
-    return this.#directories[dir]?.mode === "readWrite";
+    return this.#directories.get(dir)?.mode === "readWrite";
   }
 
   dirStat(dir: number, path: Uint8Array, fields: Float64Array): void {

@@ -6,11 +6,14 @@
 import type { MountSettings } from "./messages.js";
 
 /**
- * Access to host directories by their index in the options. Paths are bytes relative to the directory, without `.` and `..`; the
+ * Access to host directories by their numbers. Paths are bytes relative to the directory, without `.` and `..`; the
  * directory itself is the empty path. Errors are thrown as errno values of preview1.
  */
 export interface DirectoryHost {
-  open(mounts: readonly MountSettings[]): void;
+  /** Opens directories. Returns the number of the first one; the others follow. */
+  open(mounts: readonly MountSettings[]): number;
+  /** Closes `count` directories from the number `first`. */
+  close(first: number, count: number): void;
   dirIsWritable(dir: number): boolean;
   dirStat(dir: number, path: Uint8Array, fields: Float64Array): void;
   dirList(dir: number, path: Uint8Array): [Uint8Array, number][];
@@ -37,10 +40,19 @@ const NOTSUP = 58;
 
 let host: DirectoryHost | undefined;
 
-/** Opens the directories of the options. Called before the kernel creates the sandbox. */
-export function useDirectories(folders: DirectoryHost | undefined, mounts: readonly MountSettings[]): void {
-  host = folders;
-  host?.open(mounts);
+/** Sets the implementation. */
+export function useDirectories(directories: DirectoryHost | undefined): void {
+  host = directories;
+}
+
+/** Opens the directories of a sandbox. Called before the kernel creates it. Returns the number of the first one. */
+export function openDirectories(mounts: readonly MountSettings[]): number {
+  return host?.open(mounts) ?? 0;
+}
+
+/** Closes the directories of a sandbox. */
+export function closeDirectories(first: number, count: number): void {
+  host?.close(first, count);
 }
 
 function known(): DirectoryHost {

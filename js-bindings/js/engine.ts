@@ -1,21 +1,27 @@
 /**
- * The engine: runs guests as WebAssembly instances in this worker, one at a time from a run queue.
+ * The engine: runs the guests of all sandboxes of this worker as WebAssembly instances, one at a time.
  *
  * The kernel's module imports the functions that are exported here; `src/js_imports.rs` declares them. A guest runs until it
- * blocks, its time slice ends, or it exits; then the next guest of the queue runs. With JSPI (`WebAssembly.Suspending`) a blocked
- * guest is suspended with its stack. Without JSPI, the guests that it waits for run to completion on top of its stack. Module
- * state is the right scope: a worker runs exactly one sandbox.
+ * blocks, its time slice ends, or it exits; then the next guest of the run queue runs. With JSPI (`WebAssembly.Suspending`) a blocked guest is suspended with its stack. Without JSPI, the
+ * guests that it waits for run to completion on top of its stack.
+ *
+ * Guests, executions and sandboxes have numbers that are unique in this worker. Module state is the right scope for the tables,
+ * because a worker has exactly one instance of the kernel.
  */
 
 import * as kernel from "./kernel.js";
-import type { Program } from "./programs.js";
+import type { PackagePrograms, Program } from "./programs.js";
 import { Programs } from "./programs.js";
 import { preinitMemory } from "./pack_memory.js";
-import { hasJspi, imports } from "./imports.js";
+import { imports } from "./imports.js";
+import { hasJspi } from "./suspension.js";
 import type { PooledInstance, ReuseMode } from "./instance_pool.js";
-import { InstancePool, globals, memoryBytes } from "./instance_pool.js";
+import { InstancePool, globals, memoryBytes, pooledInstance } from "./instance_pool.js";
 import type { HostRequest, OutgoingRequest, ToolCall } from "./messages.js";
+import { BUSY_MS } from "./messages.js";
 import { PAGE } from "./packs.js";
+import type { SandboxQueue } from "./run_queue.js";
+import { RunQueue, sandboxQueue } from "./run_queue.js";
 import { yieldToEventLoop, monotonic as now, sleep } from "./time.js";
 
 /** Status codes of the kernel for a call or a check of a guest that cannot continue; see `src/syscalls.rs`. */
@@ -36,6 +42,8 @@ const STACK_POINTER = "__stack_pointer";
 /** Entry of a pack's runtime, instead of `_start`. */
 const RUN = "run";
 
+/** Milliseconds of idleness after which instances are prepared for other sandboxes. */
+const CLEAN_AFTER_MS = 3;
 /** Milliseconds of work after which the worker yields to its event loop. */
 const YIELD_INTERVAL_MS = 8;
 /** Maximum milliseconds that a guest sleeps before it checks its deadline again, if no event loop can. */
@@ -43,11 +51,21 @@ const POLL_INTERVAL_MS = 50;
 /** Maximum delay of a timer, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** A sandbox of this worker. */
+interface SandboxState extends SandboxQueue<Guest> {
+  readonly number: number;
+  readonly programs: Programs;
+}
+
 interface Guest {
-  readonly pid: number;
+  /** Its number in this worker. */
+  readonly slot: number;
+  readonly sandbox: SandboxState;
   readonly execution: number;
   readonly name: string;
   program?: Program;
+  /** The reason why its program cannot be loaded. */
+  loadError?: string;
   instance?: WebAssembly.Instance;
   /** Its instance with the parts that are needed to use it again. */
   pooled?: PooledInstance;
@@ -62,23 +80,29 @@ interface Guest {
   parked: boolean;
   /** True if it was woken before it was suspended. */
   woken: boolean;
+  /** True from its start to its end. */
+  isLive?: boolean;
   timer?: ReturnType<typeof setTimeout>;
 }
 
+const sandboxes = new Map<number, SandboxState>();
 const guests = new Map<number, Guest>();
-const queue: Guest[] = [];
+/** The sandboxes of executions that have guests. */
+const executions = new Map<number, SandboxState>();
+const queue = new RunQueue<Guest>();
 let current: Guest | undefined;
+let sliceStart = 0;
 let scheduled = false;
 let lastYield = now();
-let programs: Programs | undefined;
+let programs: PackagePrograms | undefined;
 let pool: InstancePool | undefined;
 
 /** Receives the events of the engine. */
 export interface EngineListener {
   /** Output of a command whose caller streams it. */
-  output(call: number, stderr: boolean, bytes: Uint8Array): void;
+  output(sandbox: number, call: number, stderr: boolean, bytes: Uint8Array): void;
   /** A request to the application. */
-  request(request: HostRequest): void;
+  request(sandbox: number, request: HostRequest): void;
   /** True if the caller has cancelled a call, without reading messages. */
   cancelled(call: number): boolean;
   /**
@@ -86,20 +110,39 @@ export interface EngineListener {
    * messages while a guest is on the stack.
    */
   readonly listen?: ((milliseconds: number) => void) | undefined;
+  /** True if messages of the application may have arrived since the last turn of the event loop. */
+  hasMessages(): boolean;
+  /** Called when a sandbox starts to run, and with 0 when none runs. */
+  running(sandbox: number): void;
+  /** A sandbox has waited for its turn for long. */
+  busy(): void;
   /** Called after the kernel has trapped. Its state is no longer consistent. */
-  crashed(error: unknown): void;
+  crashed(error: unknown, sandbox?: number): void;
 }
 
 let listener: EngineListener | undefined;
 
 /** Configures the engine. Called before the kernel creates a sandbox. */
-export function configure(known: Programs, receiver: EngineListener, reuse: ReuseMode): void {
+export function configure(known: PackagePrograms, receiver: EngineListener, reuse: ReuseMode): void {
   programs = known;
-  pool = new InstancePool((program) => createInstance(program, 0).pooled, reuse);
+  pool = new InstancePool((program) => createInstance(program, 0, 0).pooled, reuse);
   listener = receiver;
 }
 
-function loadedPrograms(): Programs {
+/** Adds a sandbox. Called before the kernel creates it. */
+export function addSandbox(number: number): void {
+  sandboxes.set(number, { ...sandboxQueue<Guest>(), number, programs: new Programs(packagePrograms()) });
+}
+
+/** Removes a sandbox with its guests. The stacks of suspended ones are garbage-collected. */
+export function removeSandbox(number: number): void {
+  const sandbox = sandboxes.get(number);
+  if (sandbox === undefined) return;
+  sandboxes.delete(number);
+  for (const [execution, owner] of [...executions]) if (owner === sandbox) dropGuests(execution);
+}
+
+function packagePrograms(): PackagePrograms {
   if (programs === undefined) throw new Error("the engine is not configured");
   return programs;
 }
@@ -108,56 +151,42 @@ function loadedPrograms(): Programs {
 
 const EMPTY = new Uint8Array(0);
 
-function view(pid: number): Uint8Array {
-  const guest = guests.get(pid);
+function view(slot: number): Uint8Array {
+  const guest = guests.get(slot);
   if (guest?.memory === undefined) return EMPTY;
   // Growth detaches the buffer, and the view then has length 0.
   if (guest.view.length === 0) guest.view = new Uint8Array(guest.memory.buffer);
   return guest.view;
 }
 
-export function guestRead(pid: number, at: number, to: Uint8Array): boolean {
-  const memory = view(pid);
+export function guestRead(slot: number, at: number, to: Uint8Array): boolean {
+  const memory = view(slot);
   const end = at + to.length;
   if (end > memory.length) return false;
   to.set(memory.subarray(at, end));
   return true;
 }
 
-export function guestWrite(pid: number, at: number, from: Uint8Array): boolean {
-  const memory = view(pid);
+export function guestWrite(slot: number, at: number, from: Uint8Array): boolean {
+  const memory = view(slot);
   if (at + from.length > memory.length) return false;
   memory.set(from, at);
   return true;
 }
 
-// Run queue ------------------------------------------------------------------------------------------------------------
-
-/** Guests of paused executions that would otherwise be in the run queue, by execution. */
-const paused = new Map<number, Guest[]>();
-
-function enqueue(guest: Guest): void {
-  (paused.get(guest.execution) ?? queue).push(guest);
-}
+// Scheduling -----------------------------------------------------------------------------------------------------------
 
 /** Guests of a paused execution are not scheduled. An interactive process is paused between two requests. */
 export function pauseExecution(execution: number, isPaused: boolean): void {
-  const pausedGuests = paused.get(execution);
-  if (!isPaused) {
-    paused.delete(execution);
-    queue.push(...(pausedGuests ?? []));
-    return schedule();
-  }
-  if (pausedGuests !== undefined) return;
-  const waiting = queue.filter((guest) => guest.execution === execution);
-  paused.set(execution, waiting);
-  for (const guest of waiting) queue.splice(queue.indexOf(guest), 1);
+  if (isPaused) return queue.pause(execution, executions.get(execution));
+  queue.resume(execution);
+  schedule();
 }
 
 function schedule(): void {
-  if (current !== undefined || scheduled || queue.length === 0) return;
+  if (current !== undefined || scheduled || queue.isEmpty) return;
   scheduled = true;
-  if (now() - lastYield < YIELD_INTERVAL_MS) {
+  if (now() - lastYield < YIELD_INTERVAL_MS && !(listener?.hasMessages() ?? false)) {
     queueMicrotask(next);
   } else {
     yieldToEventLoop(() => {
@@ -169,34 +198,58 @@ function schedule(): void {
 
 function next(): void {
   scheduled = false;
-  const guest = queue.shift();
+  const [guest, waitedMs] = queue.take() ?? [];
   if (guest === undefined) return;
-  if (guests.get(guest.pid) !== guest) {
+  if (waitedMs !== undefined && waitedMs > BUSY_MS) listener?.busy();
+  if (guests.get(guest.slot) !== guest) {
     schedule();
     return;
   }
-  if (hasJspi() && kernel.parkIfStopped(guest.pid)) {
+  if (hasJspi() && kernel.parkIfStopped(guest.slot)) {
     guest.parked = true;
     schedule();
     return;
   }
+  if (hasJspi() && !isLoaded(guest)) {
+    void loadProgram(guest);
+    schedule();
+    return;
+  }
   current = guest;
+  sliceStart = now();
+  listener?.running(guest.sandbox.number);
   const { resume } = guest;
   if (resume === undefined) {
-    startGuest(guest).catch((error: unknown) => listener?.crashed(error));
+    startGuest(guest).catch((error: unknown) => listener?.crashed(error, guest.sandbox.number));
   } else {
     guest.resume = undefined;
-    kernel.switchGuest(guest.pid);
+    kernel.switchGuest(guest.slot);
     resume(guest.resumeValue);
   }
 }
 
 /** Ends the time slice of a guest that has blocked or exited: the kernel checks for new work, and the next guest runs. */
 function endSlice(guest: Guest): void {
-  if (current === guest) current = undefined;
-  kernel.switchGuest(0);
+  if (current === guest) {
+    current = undefined;
+    queue.charge(guest.sandbox, now() - sliceStart);
+    listener?.running(0);
+  }
+  // A guest that was dropped while it started may end while another one runs.
+  if (current === undefined) kernel.switchGuest(0);
   kernel.wakeExecution(guest.execution);
   schedule();
+}
+
+let cleaning: ReturnType<typeof setTimeout> | undefined;
+
+/** Prepares instances for other sandboxes, one at a time, while no guest can run. */
+function cleanWhenIdle(): void {
+  if (sandboxes.size < 2) return;
+  clearTimeout(cleaning);
+  cleaning = setTimeout(() => {
+    if (current === undefined && queue.isEmpty && pool?.cleanOne() === true) cleanWhenIdle();
+  }, CLEAN_AFTER_MS);
 }
 
 /**
@@ -207,25 +260,25 @@ function catchErrors<T>(work: () => T, instead: T): T {
   try {
     return work();
   } catch (error) {
-    listener?.crashed(error);
+    listener?.crashed(error, current?.sandbox.number);
     return instead;
   }
 }
 
 /** Called by a guest that cannot continue. The guest is suspended until the promise is resolved. */
-function suspend(pid: number, code: number): Promise<number> {
+function suspend(slot: number, code: number): Promise<number> {
   return new Promise((resolve) => catchErrors(() => {
-    const guest = guests.get(pid);
+    const guest = guests.get(slot);
     // A guest whose execution has ended is never resumed; it is garbage-collected.
     if (guest === undefined) return;
     guest.resume = resolve;
     guest.resumeValue = code === YIELDED ? DONE : RETRY;
     if (code === BLOCK && !guest.woken) {
       park(guest);
-    } else if (code === INTERRUPTED && kernel.isDeterministic(pid)) {
-      (paused.get(guest.execution) ?? queue).unshift(guest);
+    } else if (code === INTERRUPTED && kernel.isDeterministic(slot)) {
+      queue.addFirst(guest);
     } else {
-      enqueue(guest);
+      queue.add(guest);
     }
     guest.woken = false;
     endSlice(guest);
@@ -234,14 +287,14 @@ function suspend(pid: number, code: number): Promise<number> {
 
 function park(guest: Guest): void {
   guest.parked = true;
-  const wait = kernel.waitTimeoutMs(guest.pid);
+  const wait = kernel.waitTimeoutMs(guest.slot);
   if (wait < 0) return;
   const milliseconds = Math.min(Math.ceil(wait), MAX_TIMER_MS);
-  guest.timer = setTimeout(() => guestWake(guest.pid), milliseconds);
+  guest.timer = setTimeout(() => guestWake(guest.slot), milliseconds);
 }
 
-export function guestWake(pid: number): void {
-  const guest = guests.get(pid);
+export function guestWake(slot: number): void {
+  const guest = guests.get(slot);
   if (guest === undefined) return;
   if (!guest.parked) {
     guest.woken = true;
@@ -249,33 +302,40 @@ export function guestWake(pid: number): void {
   }
   guest.parked = false;
   clearTimeout(guest.timer);
-  enqueue(guest);
+  queue.add(guest);
   schedule();
 }
 
 // Start and exit -------------------------------------------------------------------------------------------------------
 
-export function guestStart(execution: number, pid: number, name: string): void {
-  const guest: Guest = { pid, execution, name, view: EMPTY, resumeValue: RETRY, parked: false, woken: false };
-  guests.set(pid, guest);
-  enqueue(guest);
+export function guestStart(sandboxNumber: number, execution: number, slot: number, name: string): void {
+  const sandbox = sandboxes.get(sandboxNumber);
+  if (sandbox === undefined) return;
+  add({ slot, sandbox, execution, name, view: EMPTY, resumeValue: RETRY, parked: false, woken: false });
+}
+
+function add(guest: Guest): void {
+  guests.set(guest.slot, guest);
+  executions.set(guest.execution, guest.sandbox);
+  queue.add(guest);
   schedule();
 }
 
-export function guestCanFork(pid: number): boolean {
-  const { memory, instance } = guests.get(pid) ?? {};
+export function guestCanFork(slot: number): boolean {
+  const { memory, instance } = guests.get(slot) ?? {};
   const { [CHILD]: child, [STACK_POINTER]: stack } = instance?.exports ?? {};
   return memory !== undefined && typeof child === "function" && stack instanceof WebAssembly.Global;
 }
 
-export function guestFork(execution: number, parentPid: number, pid: number, argument: number): boolean {
-  const parent = guests.get(parentPid);
-  const { program, instance, memory, name } = parent ?? {};
-  if (program === undefined || instance === undefined || memory === undefined || name === undefined) return false;
+export function guestFork(parentSlot: number, slot: number, argument: number): boolean {
+  const parent = guests.get(parentSlot);
+  const { program, instance, memory } = parent ?? {};
+  if (parent === undefined || program === undefined || instance === undefined || memory === undefined) return false;
   const pages = memoryBytes(instance, memory) / PAGE;
-  if (!kernel.registerInstance(pid, program.isTideboxGuest, pages, true)) return false;
+  if (!kernel.registerInstance(slot, program.isTideboxGuest, pages, true)) return false;
+  const { sandbox, execution, name } = parent;
   const guest: Guest = {
-    pid, execution, name, program, view: EMPTY, forked: argument, resumeValue: RETRY, parked: false, woken: false,
+    slot, sandbox, execution, name, program, view: EMPTY, forked: argument, resumeValue: RETRY, parked: false, woken: false,
   };
   try {
     instantiate(guest, program);
@@ -283,9 +343,7 @@ export function guestFork(execution: number, parentPid: number, pid: number, arg
   } catch {
     return false;
   }
-  guests.set(pid, guest);
-  enqueue(guest);
-  schedule();
+  add(guest);
   return true;
 }
 
@@ -303,24 +361,24 @@ function copy(parent: WebAssembly.Instance, from: WebAssembly.Memory, child: Gue
   for (const [name, global] of globals(parent)) (child.instance?.exports[name] as WebAssembly.Global).value = global.value;
 }
 
-function createInstance(program: Program, number: number): { instance: WebAssembly.Instance; pooled?: PooledInstance } {
-  const pid = new WebAssembly.Global({ value: "i32", mutable: program.reuse !== undefined }, number);
-  const instance = new WebAssembly.Instance(program.module, imports(pid, { suspend, blockOnStack }));
+function createInstance(program: Program, number: number, sandbox: number): { instance: WebAssembly.Instance; pooled?: PooledInstance } {
+  const slot = new WebAssembly.Global({ value: "i32", mutable: program.reuse !== undefined }, number);
+  const instance = new WebAssembly.Instance(program.module, imports(slot, { suspend, blockOnStack }));
   const { memory } = instance.exports;
   if (program.reuse === undefined || !(memory instanceof WebAssembly.Memory)) return { instance };
-  return { instance, pooled: { instance, memory, pid } };
+  return { instance, pooled: pooledInstance(instance, memory, slot, sandbox) };
 }
 
 /** Gives a guest an instance: one that has been used, or a new one. */
 function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
   guest.program = program;
-  let pooled = pool?.take(program);
+  let pooled = pool?.take(program, guest.sandbox.number);
   let instance = pooled?.instance;
   if (instance === undefined) {
-    ({ instance, pooled } = createInstance(program, guest.pid));
+    ({ instance, pooled } = createInstance(program, guest.slot, guest.sandbox.number));
     if (pooled !== undefined) pool?.register(program, pooled);
   } else if (pooled !== undefined) {
-    pooled.pid.value = guest.pid;
+    pooled.slot.value = guest.slot;
   }
   const { memory } = instance.exports;
   guest.instance = instance;
@@ -333,31 +391,62 @@ function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
 function releaseInstance(guest: Guest): void {
   const { program, pooled } = guest;
   delete guest.pooled;
-  if (program !== undefined && pooled !== undefined) pool?.release(program, pooled);
+  if (program === undefined || pooled === undefined) return;
+  pool?.release(program, pooled);
+  cleanWhenIdle();
+}
+
+/** True if the guest can be started without waiting. Otherwise its program has to be compiled. */
+function isLoaded(guest: Guest): boolean {
+  if (guest.program !== undefined || guest.loadError !== undefined) return true;
+  const program = guest.sandbox.programs.ready(guest.name);
+  if (program !== undefined) guest.program = program;
+  return program !== undefined;
+}
+
+/** Compiles the program of a guest, while other sandboxes run. */
+async function loadProgram(guest: Guest): Promise<void> {
+  queue.startLoading(guest);
+  try {
+    guest.program = await guest.sandbox.programs.load(guest.name);
+  } catch (error) {
+    guest.loadError = message(error);
+  }
+  if (guests.get(guest.slot) === guest) queue.addFirst(guest);
+  queue.endLoading(guest);
+  schedule();
 }
 
 /** Runs a guest for the first time. */
 async function startGuest(guest: Guest): Promise<void> {
+  setLive(guest, true);
   try {
     if (!hasJspi()) return runNow(guest);
-    const instance = guest.instance ?? (await load(guest));
+    const instance = guest.instance ?? (await prepare(guest));
     if (instance !== undefined) await run(guest, instance);
   } finally {
-    if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
+    if (guests.get(guest.slot) === guest) guests.delete(guest.slot);
+    setLive(guest, false);
     releaseInstance(guest);
     endSlice(guest);
   }
 }
 
+function setLive(guest: Guest, isLive: boolean): void {
+  if ((guest.isLive ?? false) === isLive) return;
+  guest.isLive = isLive;
+  guest.sandbox.live += isLive ? 1 : -1;
+}
+
 /** Instantiates the program of a guest. Returns `undefined` if the guest has exited instead or was dropped. */
-async function load(guest: Guest): Promise<WebAssembly.Instance | undefined> {
+async function prepare(guest: Guest): Promise<WebAssembly.Instance | undefined> {
   try {
-    const program = loadedPrograms().ready(guest.name) ?? (await loadedPrograms().load(guest.name));
-    if (guests.get(guest.pid) !== guest) return undefined;
-    if (!kernel.registerInstance(guest.pid, program.isTideboxGuest, program.pages, false)) return undefined;
+    const { program, loadError } = guest;
+    if (program === undefined) throw new Error(loadError);
+    if (!kernel.registerInstance(guest.slot, program.isTideboxGuest, program.pages, false)) return undefined;
     return await instantiateWithRetry(guest, program);
   } catch (error) {
-    kernel.guestCannotStart(guest.pid, message(error));
+    kernel.guestCannotStart(guest.slot, message(error));
     return undefined;
   }
 }
@@ -378,12 +467,12 @@ async function instantiateWithRetry(guest: Guest, program: Program): Promise<Web
       if (!(error instanceof RangeError) || attempt === INSTANTIATE_ATTEMPTS) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, INSTANTIATE_PAUSE_MS));
-    if (guests.get(guest.pid) !== guest) return undefined;
+    if (guests.get(guest.slot) !== guest) return undefined;
   }
 }
 
 async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> {
-  kernel.switchGuest(guest.pid);
+  kernel.switchGuest(guest.slot);
   try {
     const { exports } = instance;
     if (guest.program?.pack !== undefined) return await runPack(guest, exports);
@@ -393,20 +482,20 @@ async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> 
       if (exports[START] !== undefined) await call(exports[START]);
       await call(exports["_start"]);
     }
-    kernel.guestEnded(guest.pid);
+    kernel.guestEnded(guest.slot);
   } catch (error) {
-    kernel.guestEnded(guest.pid, message(error));
+    kernel.guestEnded(guest.slot, message(error));
   }
 }
 
 /** The entry of a pack's runtime returns the exit code. */
 async function runPack(guest: Guest, exports: WebAssembly.Exports): Promise<void> {
-  const { pid, memory, program } = guest;
+  const { slot, memory, program } = guest;
   const preinit = program?.pack?.preinit;
   const code = preinit === undefined || memory === undefined
     ? await call(exports[RUN])
-    : await preinitMemory(preinit, memory, (name, ...values) => call(exports[name], ...values), loadedPrograms().packHost());
-  kernel.guestReturned(pid, code as number);
+    : await preinitMemory(preinit, memory, (name, ...values) => call(exports[name], ...values), packagePrograms().packHost());
+  kernel.guestReturned(slot, code as number);
 }
 
 // Without JSPI ---------------------------------------------------------------------------------------------------------
@@ -416,30 +505,30 @@ function runNow(guest: Guest): void {
   let instance = guest.instance;
   try {
     if (instance === undefined) {
-      const program = loadedPrograms().loadNow(guest.name);
-      if (!kernel.registerInstance(guest.pid, program.isTideboxGuest, program.pages, false)) return;
+      const program = guest.sandbox.programs.loadNow(guest.name);
+      if (!kernel.registerInstance(guest.slot, program.isTideboxGuest, program.pages, false)) return;
       instance = instantiate(guest, program);
     }
   } catch (error) {
-    kernel.guestCannotStart(guest.pid, message(error));
+    kernel.guestCannotStart(guest.slot, message(error));
     return;
   }
-  const below = kernel.switchGuest(guest.pid);
+  const below = kernel.switchGuest(guest.slot);
   try {
     const exports = instance.exports as Record<string, (argument?: number) => unknown>;
-    if (guest.program?.pack !== undefined) return kernel.guestReturned(guest.pid, exports[RUN]?.() as number);
+    if (guest.program?.pack !== undefined) return kernel.guestReturned(guest.slot, exports[RUN]?.() as number);
     if (guest.forked !== undefined) {
       exports[CHILD]?.(guest.forked);
     } else {
       exports[START]?.();
       exports["_start"]?.();
     }
-    kernel.guestEnded(guest.pid);
+    kernel.guestEnded(guest.slot);
   } catch (error) {
-    kernel.guestEnded(guest.pid, message(error));
+    kernel.guestEnded(guest.slot, message(error));
   } finally {
     kernel.switchGuest(below);
-    if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
+    if (guests.get(guest.slot) === guest) guests.delete(guest.slot);
     releaseInstance(guest);
   }
 }
@@ -448,21 +537,21 @@ function runNow(guest: Guest): void {
  * Called by a guest that cannot continue: runs another guest, then the guest retries. A guest that could wait for one below it on
  * the stack starts last.
  */
-function blockOnStack(pid: number, code: number): number {
+function blockOnStack(slot: number, code: number): number {
   return catchErrors(() => {
     kernel.switchGuest(0);
-    const resumeValue = runOthers(pid, code);
-    kernel.switchGuest(pid);
+    const resumeValue = runOthers(slot, code);
+    kernel.switchGuest(slot);
     return resumeValue;
   }, GUEST_EXITED);
 }
 
-function runOthers(pid: number, code: number): number {
-  const guest = guests.get(pid);
+function runOthers(slot: number, code: number): number {
+  const guest = guests.get(slot);
   if (guest === undefined) return GUEST_EXITED;
   kernel.acceptNewGuests(guest.execution, listener?.listen !== undefined);
-  const others = queue.filter((other) => other.execution === guest.execution && guests.get(other.pid) === other);
-  const ready = others.find((other) => !kernel.wouldBlock(other.pid));
+  const others = guest.sandbox.queue.filter((other) => other.execution === guest.execution && guests.get(other.slot) === other);
+  const ready = others.find((other) => !kernel.wouldBlock(other.slot));
   const blocked = code === BLOCK && !guest.woken;
   guest.woken = false;
   if (ready !== undefined) {
@@ -474,7 +563,7 @@ function runOthers(pid: number, code: number): number {
 }
 
 function runQueued(guest: Guest): void {
-  queue.splice(queue.indexOf(guest), 1);
+  queue.remove(guest);
   runNow(guest);
 }
 
@@ -483,20 +572,20 @@ function runQueued(guest: Guest): void {
  * may retry.
  */
 function advanceOrRun(guest: Guest, other: Guest | undefined): boolean {
-  const { pid, execution } = guest;
+  const { slot, execution } = guest;
   const hasHosts = kernel.pollHostProcesses(execution);
   // Deliver pending output before a long wait.
-  if (guest.woken || kernel.advanceClock(execution)) return kernel.tick(pid) >= 0;
-  const wait = kernel.waitTimeoutMs(pid);
+  if (guest.woken || kernel.advanceClock(execution)) return kernel.tick(slot) >= 0;
+  const wait = kernel.waitTimeoutMs(slot);
   const rest = Math.min(wait < 0 ? POLL_INTERVAL_MS : wait, POLL_INTERVAL_MS);
   if (hasHosts || wait >= 0) {
-    if (kernel.tick(pid) < 0) return false;
+    if (kernel.tick(slot) < 0) return false;
     if (hasHosts) listener?.listen?.(rest);
     else sleep(rest);
-    return kernel.tick(pid) >= 0;
+    return kernel.tick(slot) >= 0;
   }
   if (other === undefined) {
-    kernel.rejectWait(pid);
+    kernel.rejectWait(slot);
     return false;
   }
   runQueued(other);
@@ -513,16 +602,23 @@ function message(error: unknown): string {
 }
 
 export function dropGuests(execution: number): void {
-  for (const guest of guests.values()) {
-    if (guest.execution !== execution) continue;
-    clearTimeout(guest.timer);
-    guests.delete(guest.pid);
-    if (current === guest) current = undefined;
-  }
+  for (const guest of [...guests.values()]) if (guest.execution === execution) dropGuest(guest);
+  executions.delete(execution);
   clearTimeout(alarms.get(execution));
   alarms.delete(execution);
-  paused.delete(execution);
+  queue.forget(execution);
   schedule();
+}
+
+function dropGuest(guest: Guest): void {
+  clearTimeout(guest.timer);
+  guests.delete(guest.slot);
+  setLive(guest, false);
+  queue.remove(guest);
+  if (current !== guest) return;
+  current = undefined;
+  queue.charge(guest.sandbox, now() - sliceStart);
+  listener?.running(0);
 }
 
 // Other imports of the kernel ------------------------------------------------------------------------------------------
@@ -542,18 +638,18 @@ export function alarm(execution: number, milliseconds: number): void {
   wait(milliseconds);
 }
 
-export function hasProgram(name: string): boolean {
-  return loadedPrograms().has(name);
+export function hasProgram(sandbox: number, name: string): boolean {
+  return sandboxes.get(sandbox)?.programs.has(name) ?? false;
 }
 
-export function addProgram(name: string, wasm: Uint8Array<ArrayBuffer>): void {
-  loadedPrograms().add(name, wasm);
+export function addProgram(sandbox: number, name: string, wasm: Uint8Array<ArrayBuffer>): void {
+  sandboxes.get(sandbox)?.programs.add(name, wasm);
 }
 
 /** If a file of the package cannot be read, the guest must not get other content: the sandbox fails. */
 export function programBytes(name: string): Uint8Array {
   try {
-    return catchErrors(() => loadedPrograms().bytes(name), EMPTY);
+    return catchErrors(() => packagePrograms().bytes(name), EMPTY);
   } catch (error) {
     listener?.crashed(error);
     return new Uint8Array(0);
@@ -562,51 +658,51 @@ export function programBytes(name: string): Uint8Array {
 
 /** Like {@link programBytes}, for a file of a pack. */
 export function packFile(name: string, path: string): Uint8Array {
-  return catchErrors(() => loadedPrograms().packFile(name, path), EMPTY);
+  return catchErrors(() => packagePrograms().packFile(name, path), EMPTY);
 }
 
-export function deliver(call: number, stderr: boolean, bytes: Uint8Array): void {
-  listener?.output(call, stderr, bytes.slice());
+export function deliver(sandbox: number, call: number, stderr: boolean, bytes: Uint8Array): void {
+  listener?.output(sandbox, call, stderr, bytes.slice());
 }
 
 export function cancelled(call: number): boolean {
   return listener?.cancelled(call) ?? false;
 }
 
-export function toolCall(call: number, details: ToolCall): void {
-  listener?.request({ type: "toolCall", call, details });
+export function toolCall(sandbox: number, call: number, details: ToolCall): void {
+  listener?.request(sandbox, { type: "toolCall", call, details });
 }
 
-export function toolReply(call: number, request: number, good: boolean, bytes: Uint8Array): void {
-  listener?.request({ type: "toolReply", call, request, good, bytes: bytes.slice() });
+export function toolReply(sandbox: number, call: number, request: number, good: boolean, bytes: Uint8Array): void {
+  listener?.request(sandbox, { type: "toolReply", call, request, good, bytes: bytes.slice() });
 }
 
-export function toolCancelled(call: number): void {
-  listener?.request({ type: "toolCancelled", call });
+export function toolCancelled(sandbox: number, call: number): void {
+  listener?.request(sandbox, { type: "toolCancelled", call });
 }
 
-export function netResolve(request: number, name: string, withinMs: number): void {
-  listener?.request({ type: "netResolve", request, name, withinMs });
+export function netResolve(sandbox: number, request: number, name: string, withinMs: number): void {
+  listener?.request(sandbox, { type: "netResolve", request, name, withinMs });
 }
 
-export function netSend(request: number, details: OutgoingRequest): void {
-  listener?.request({ type: "netSend", request, details });
+export function netSend(sandbox: number, request: number, details: OutgoingRequest): void {
+  listener?.request(sandbox, { type: "netSend", request, details });
 }
 
-export function netBody(request: number, chunk: Uint8Array, end: boolean): void {
-  listener?.request({ type: "netBody", request, chunk: chunk.slice(), end });
+export function netBody(sandbox: number, request: number, chunk: Uint8Array, end: boolean): void {
+  listener?.request(sandbox, { type: "netBody", request, chunk: chunk.slice(), end });
 }
 
-export function netBodyFailed(request: number): void {
-  listener?.request({ type: "netBodyFailed", request });
+export function netBodyFailed(sandbox: number, request: number): void {
+  listener?.request(sandbox, { type: "netBodyFailed", request });
 }
 
-export function netPull(request: number): void {
-  listener?.request({ type: "netPull", request });
+export function netPull(sandbox: number, request: number): void {
+  listener?.request(sandbox, { type: "netPull", request });
 }
 
-export function netCancelled(request: number): void {
-  listener?.request({ type: "netCancelled", request });
+export function netCancelled(sandbox: number, request: number): void {
+  listener?.request(sandbox, { type: "netCancelled", request });
 }
 
 export function realtime(): number {

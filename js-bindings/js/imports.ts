@@ -1,6 +1,7 @@
 /** Imports of guests: kernel exports of the same names, and the functions of the engine. */
 
 import { raw } from "./instance.js";
+import { hasJspi } from "./suspension.js";
 import { functionNames } from "./kernel.js";
 
 let preview1: WebAssembly.ModuleImports | undefined;
@@ -15,21 +16,16 @@ function pick(names: readonly string[]): WebAssembly.ModuleImports {
   return pick;
 }
 
-/** True if the engine can suspend guests (JSPI). */
-export function hasJspi(): boolean {
-  return typeof WebAssembly.Suspending === "function" && typeof WebAssembly.promising === "function";
-}
-
 /** Functions that a blocked guest calls. */
 export interface BlockingFunctions {
   /** Suspends the guest until it can continue. */
-  suspend(pid: number, code: number): Promise<number>;
+  suspend(slot: number, code: number): Promise<number>;
   /** Runs other guests on the same stack; used without JSPI. */
-  blockOnStack(pid: number, code: number): number;
+  blockOnStack(slot: number, code: number): number;
 }
 
-/** Returns the imports of a guest; `pid` is its process number. */
-export function imports(pid: WebAssembly.Global, blocking: BlockingFunctions): WebAssembly.Imports {
+/** Returns the imports of a guest; `slot` is its number in this worker. */
+export function imports(slot: WebAssembly.Global, blocking: BlockingFunctions): WebAssembly.Imports {
   preview1 ??= pick(functionNames("wasi_snapshot_preview1"));
   tideboxV1 ??= pick(functionNames("tidebox_v1"));
   waiting ??= (hasJspi() ? new WebAssembly.Suspending(blocking.suspend) : blocking.blockOnStack) as WebAssembly.ImportValue;
@@ -43,7 +39,7 @@ export function imports(pid: WebAssembly.Global, blocking: BlockingFunctions): W
       tick: tick as WebAssembly.ImportValue,
       grow: grow as WebAssembly.ImportValue,
       answer: writeResponse as WebAssembly.ImportValue,
-      pid,
+      pid: slot,
     },
   };
 }

@@ -2,8 +2,9 @@
  * Instances that are used again. Creating an instance costs more than most commands, and causes a garbage collection every few
  * commands, because the engine charges the whole initial memory to its heap.
  *
- * All instances of a pool belong to one sandbox. When a process has ended, its instance is reset: stack, data, heap and globals are
- * as in a new instance.
+ * When a process has ended, its instance is reset: stack, data, heap and globals are as in a new instance. Of the stack only the
+ * part is cleared that the program has used. A program that was attacked may have written elsewhere, so an instance that goes to
+ * another sandbox is reset completely: every byte of its memory.
  */
 
 import { PAGE } from "./packs.js";
@@ -17,9 +18,11 @@ const MEMORY_SIZE = `${GLOBAL}memory-size`;
 /** Bytes below the stack pointer that a function which calls no other may use without lowering it (LLVM's red zone). */
 const RED_ZONE = 128;
 
-/** Maximum number of resting instances, and of those of one program. A resting one holds about a MiB. */
-const MAX_RESTING = 24;
+/** Maximum bytes of resting instances, and number of those of one program. */
+const MAX_RESTING_BYTES = 32 << 20;
 const MAX_OF_PROGRAM = 6;
+/** Bytes that a resting instance holds, unless it was ever reset completely: then all of its memory was written. */
+const RESTING_BYTES = 1 << 20;
 
 /** Pages of heap with which an instance is still kept. */
 const MAX_GROWTH = 16;
@@ -28,9 +31,16 @@ const MAX_GROWTH = 16;
 export interface PooledInstance {
   readonly instance: WebAssembly.Instance;
   readonly memory: WebAssembly.Memory;
-  /** The process number, a global that the engine provides. */
-  readonly pid: WebAssembly.Global;
+  /** The number of the guest in this worker, a global that the engine provides. */
+  readonly slot: WebAssembly.Global;
+  /** The sandbox that used it last; `CLEAN` if it was reset completely since. */
+  sandbox: number;
+  /** Bytes of its memory that the system holds, about. */
+  bytes: number;
 }
+
+/** No sandbox has this number. */
+const CLEAN = 0;
 
 /** The initial state of the instances of a program. */
 interface InitialState {
@@ -42,12 +52,19 @@ interface InitialState {
 /** Uses of instances: again (the default), never, or again with a comparison of each reset instance with a new one. */
 export type ReuseMode = "on" | "off" | "check";
 
+/** Returns a new instance for the pool. */
+export function pooledInstance(instance: WebAssembly.Instance, memory: WebAssembly.Memory, slot: WebAssembly.Global, sandbox: number): PooledInstance {
+  return { instance, memory, slot, sandbox, bytes: RESTING_BYTES };
+}
+
 export class InstancePool {
   readonly #create: (program: Program) => PooledInstance | undefined;
   readonly #mode: ReuseMode;
   readonly #initial = new Map<Program, InitialState>();
   readonly #resting = new Map<Program, PooledInstance[]>();
-  #count = 0;
+  /** All resting instances with their programs, the longest resting one first. */
+  readonly #oldest = new Map<PooledInstance, Program>();
+  #bytes = 0;
 
   /** `create` returns a new instance to compare with. */
   constructor(create: (program: Program) => PooledInstance | undefined, mode: ReuseMode) {
@@ -55,11 +72,50 @@ export class InstancePool {
     this.#mode = mode;
   }
 
-  /** Returns an instance in its initial state, if one rests. */
-  take(program: Program): PooledInstance | undefined {
-    const found = this.#resting.get(program)?.pop();
-    if (found !== undefined) this.#count -= 1;
+  /** Returns an instance in its initial state, if one rests: preferably one that the sandbox has used, or a clean one. */
+  take(program: Program, sandbox: number): PooledInstance | undefined {
+    const resting = this.#resting.get(program) ?? [];
+    const found = resting.find((pooled) => pooled.sandbox === sandbox) ?? resting.find(isClean) ?? resting.at(-1);
+    if (found === undefined) return undefined;
+    this.#remove(found, resting);
+    if (found.sandbox !== sandbox && !isClean(found) && !this.#clean(program, found)) return undefined;
+    found.sandbox = sandbox;
     return found;
+  }
+
+  /**
+   * Resets one instance completely, so that another sandbox can use it immediately, if its program has none that is clean. Returns
+   * false if there is nothing to do. Called while the worker is idle: a shell has 8 MiB of stack to clear.
+   */
+  cleanOne(): boolean {
+    for (const [program, resting] of this.#resting) {
+      const [oldest] = resting;
+      if (oldest === undefined || resting.some(isClean)) continue;
+      if (!this.#clean(program, oldest)) this.#remove(oldest, resting);
+      return true;
+    }
+    return false;
+  }
+
+  /** Changes the bytes of an instance. */
+  #count(pooled: PooledInstance, bytes: number): void {
+    if (this.#oldest.has(pooled)) this.#bytes += bytes - pooled.bytes;
+    pooled.bytes = bytes;
+  }
+
+  #clean(program: Program, pooled: PooledInstance): boolean {
+    const initial = this.#initial.get(program);
+    if (initial === undefined || !reset(program, pooled, initial, true)) return false;
+    if (this.#mode === "check") compare(pooled, this.#create(program));
+    pooled.sandbox = CLEAN;
+    this.#count(pooled, pooled.memory.buffer.byteLength);
+    return true;
+  }
+
+  #remove(pooled: PooledInstance, resting: PooledInstance[]): void {
+    resting.splice(resting.indexOf(pooled), 1);
+    this.#oldest.delete(pooled);
+    this.#bytes -= pooled.bytes;
   }
 
   /** Keeps the initial state of a program. Called with every new instance, before it runs. */
@@ -73,14 +129,23 @@ export class InstancePool {
   /** Resets the instance of a process that has ended, and keeps it. */
   release(program: Program, pooled: PooledInstance): void {
     const initial = this.#initial.get(program);
-    if (initial === undefined || !reset(program, pooled, initial)) return;
+    if (initial === undefined || !reset(program, pooled, initial, false)) return;
     if (this.#mode === "check") compare(pooled, this.#create(program));
     const resting = this.#resting.get(program) ?? [];
-    if (this.#count >= MAX_RESTING || resting.length >= MAX_OF_PROGRAM) return;
+    if (resting.length >= MAX_OF_PROGRAM) return;
     resting.push(pooled);
     this.#resting.set(program, resting);
-    this.#count += 1;
+    this.#oldest.set(pooled, program);
+    this.#bytes += pooled.bytes;
+    for (const [oldest, owner] of this.#oldest) {
+      if (this.#bytes <= MAX_RESTING_BYTES) return;
+      this.#remove(oldest, this.#resting.get(owner) ?? []);
+    }
   }
+}
+
+function isClean({ sandbox }: PooledInstance): boolean {
+  return sandbox === CLEAN;
 }
 
 /** Returns the size of a memory that its program sees, in bytes. The memory of an instance that is used again may be larger. */
@@ -95,16 +160,16 @@ export function globals(instance: WebAssembly.Instance): [string, WebAssembly.Gl
 }
 
 /** Restores the initial state. Returns false if the instance has grown too much to be kept. */
-function reset(program: Program, { instance, memory }: PooledInstance, initial: InitialState): boolean {
+function reset(program: Program, { instance, memory }: PooledInstance, initial: InitialState, completely: boolean): boolean {
   const { reuse } = program;
   const lowest = instance.exports[LOWEST_STACK];
   if (reuse === undefined || !(lowest instanceof WebAssembly.Global)) return false;
   if (memory.buffer.byteLength / PAGE > program.pages + MAX_GROWTH) return false;
   const bytes = new Uint8Array(memory.buffer);
-  const end = memoryBytes(instance, memory);
-  bytes.fill(0, Math.max(0, (Number(lowest.value) >>> 0) - RED_ZONE), reuse.stackEnd);
+  const used = Math.max(0, (Number(lowest.value) >>> 0) - RED_ZONE);
+  bytes.fill(0, completely ? 0 : used, reuse.stackEnd);
   bytes.set(initial.data, reuse.stackEnd);
-  bytes.fill(0, reuse.dataEnd, end);
+  bytes.fill(0, reuse.dataEnd, completely ? bytes.length : memoryBytes(instance, memory));
   for (const [name, global] of globals(instance)) global.value = initial.globals.get(name);
   return true;
 }

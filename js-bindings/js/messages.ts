@@ -60,18 +60,14 @@ export interface MountSettings {
   mode: "readOnly" | "readWrite" | "copyOnWrite";
 }
 
-/** The first message to a worker. */
+/** The first message to a worker that runs sandboxes. */
 export interface Setup {
   readonly kernel: WebAssembly.Module;
   readonly programs: readonly PackageProgram[];
   /** Modules that other workers have compiled. */
   readonly compiled: ReadonlyMap<string, WebAssembly.Module>;
-  readonly options: KernelOptions;
-  readonly packs: readonly PackLocation[];
   /** True for one worker of the application, which loads common programs ahead while it is idle. */
   readonly prefetch: boolean;
-  /** Changes of the replaced worker, in order. */
-  readonly changes: readonly Uint8Array[];
   /**
    * Memory shared by both sides, for a worker that cannot receive messages while a command runs. Absent if memory cannot be
    * shared.
@@ -83,18 +79,39 @@ export interface Setup {
 export const CANCEL_SLOTS = 64;
 /** Slot of the number of messages that the owner has sent. */
 export const MESSAGE_COUNT = CANCEL_SLOTS;
+/** Slot of the number of the sandbox that the worker runs at the moment; 0 for none. */
+export const RUNNING_SANDBOX = MESSAGE_COUNT + 1;
 /** Number of slots in shared memory. */
-export const SHARED_SLOTS = MESSAGE_COUNT + 1;
+export const SHARED_SLOTS = RUNNING_SANDBOX + 1;
+
+/** Creates a sandbox. Its number is unique in the process of the owner. */
+export interface Create {
+  readonly create: number;
+  readonly options: KernelOptions;
+  readonly packs: readonly PackLocation[];
+  /** Changes of the replaced sandbox, in order. */
+  readonly changes: readonly Uint8Array[];
+}
+
+/** Ends a sandbox: its commands are stopped without waiting for them, and everything that it holds is freed. */
+export interface Drop {
+  readonly drop: number;
+}
 
 /** A call of a method of the kernel's sandbox. */
 export interface Call {
+  readonly sandbox: number;
+  /** Unique in the process of the owner. */
   readonly id: number;
   readonly method: string;
   readonly args: readonly unknown[];
+  /** Time at which it was sent, in milliseconds of `Date.now`. */
+  readonly sentMs: number;
 }
 
 /** Cancels a command. */
 export interface Cancel {
+  readonly sandbox: number;
   readonly cancel: number;
 }
 
@@ -153,7 +170,13 @@ export type HostRequest =
   | { readonly type: "netPull"; readonly request: number }
   | { readonly type: "netCancelled"; readonly request: number };
 
-/** Responses of the application: an export of `src/host_tool.rs` or `src/gateway.rs` and its arguments. */
+/** A response of the application to a sandbox. */
+export interface SandboxResponse {
+  readonly sandbox: number;
+  readonly response: HostResponse;
+}
+
+/** Responses of the application: an export of `src/host_tool.rs` or `src/gateway.rs` and its arguments after the sandbox. */
 export type HostResponse =
   | { readonly callback: "toolReads"; readonly args: readonly [call: number, request: number, maxBytes: number] }
   | { readonly callback: "toolWrites"; readonly args: readonly [call: number, request: number, stderr: boolean, bytes: Uint8Array] }
@@ -180,7 +203,7 @@ export interface PackWork {
 }
 
 /** Messages to a worker. */
-export type WorkerInput = Setup | Call | Cancel | HostResponse | PackWork;
+export type WorkerInput = Setup | Create | Drop | Call | Cancel | SandboxResponse | PackWork;
 
 /** An error of Tidebox itself. */
 export interface Failure {
@@ -195,14 +218,26 @@ export interface Changes {
   readonly bytes: Uint8Array;
 }
 
+/** Messages of a worker about one sandbox. */
+export type SandboxReport =
+  | { readonly type: "ready"; readonly sandbox: number; readonly id: string }
+  | { readonly type: "createFailed"; readonly sandbox: number; readonly failure: Failure }
+  | { readonly type: "dropped"; readonly sandbox: number }
+  | { readonly type: "result"; readonly sandbox: number; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
+  | { readonly type: "error"; readonly sandbox: number; readonly id: number; readonly failure: Failure }
+  | { readonly type: "output"; readonly sandbox: number; readonly id: number; readonly stderr: boolean; readonly bytes: Uint8Array }
+  | { readonly type: "request"; readonly sandbox: number; readonly request: HostRequest };
+
 /** Messages from a worker. */
 export type WorkerOutput =
-  | { readonly type: "ready"; readonly id: string }
+  | SandboxReport
   | { readonly type: "failed"; readonly failure: Failure }
   | { readonly type: "packed"; readonly pages: number }
-  | { readonly type: "crashed"; readonly reason: string }
-  | { readonly type: "result"; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
-  | { readonly type: "error"; readonly id: number; readonly failure: Failure }
-  | { readonly type: "output"; readonly id: number; readonly stderr: boolean; readonly bytes: Uint8Array }
-  | { readonly type: "request"; readonly request: HostRequest }
+  /** The kernel has trapped. `sandbox` is the one that it worked for, if known. */
+  | { readonly type: "crashed"; readonly reason: string; readonly sandbox?: number }
+  /** A sandbox has waited for its turn for longer than `BUSY_MS`. */
+  | { readonly type: "busy" }
   | { readonly type: "compiled"; readonly file: string; readonly module: WebAssembly.Module };
+
+/** Milliseconds that a sandbox waits to be scheduled before its worker reports that it is busy. */
+export const BUSY_MS = 20;

@@ -7,7 +7,9 @@ import type { NetworkOptions } from "./network_options.js";
 import { checkNetwork } from "./network_options.js";
 import type { LocatedPack } from "./packs.js";
 import type { Platform } from "./platform.js";
+import type { Thread } from "./pool.js";
 import { messageOf } from "./error_message.js";
+import { hasJspi } from "./suspension.js";
 import { Snapshot } from "./snapshot.js";
 
 /** Resource limits of a sandbox. Sizes are in bytes. `core/src/limits.rs` explains the defaults. */
@@ -119,6 +121,13 @@ export interface SandboxOptions {
    * pack once from a server of the application ({@link PackOption.from}) and keeps it in the storage of the browser.
    */
   packs?: readonly (PackName | PackOption)[];
+  /**
+   * `pool` (default): the sandbox shares a worker with others. It starts in about a millisecond; the commands of all sandboxes of a
+   * worker share its processor time. `own`: the sandbox has a separate worker, which costs some 15 MiB and 40 ms, and shares
+   * neither processor time nor the memory of the kernel with others. `own` is the default for sandboxes with {@link packs} or
+   * {@link mounts}.
+   */
+  thread?: "pool" | "own";
 }
 
 /** Name of a pack. A sandbox can have one of the two. */
@@ -194,7 +203,7 @@ const LIMITS: readonly (keyof Limits)[] = [
 
 const OPTIONS = [
   "files", "snapshot", "tar", "env", "cwd", "limits", "deterministic", "hostname", "id", "shellMode", "tools", "network",
-  "mounts", "packs", "seedDirectory",
+  "mounts", "packs", "seedDirectory", "thread",
 ];
 
 const EXECUTE_OPTIONS = [
@@ -211,6 +220,7 @@ export interface Checked {
   readonly tools: Readonly<Record<string, HostTool>>;
   readonly fetch: typeof fetch | undefined;
   readonly packs: readonly PackOption[];
+  readonly thread: Thread;
   /** The pack that is being built. */
   readonly preinit?: LocatedPack;
 }
@@ -243,7 +253,20 @@ export function checkOptions(options: SandboxOptions, platform: Platform): Check
   if (options.network !== undefined) kernel.network = checkNetwork(options.network, platform.connectsByName);
   if (options.mounts !== undefined) kernel.mounts = checkMounts(options.mounts, platform);
   if (options.seedDirectory !== undefined) kernel.seedDirectory = checkDirectory("seedDirectory", options.seedDirectory, platform);
-  return { kernel, tools, fetch: options.network?.fetch, packs: checkPacks(options.packs ?? []) };
+  const packs = checkPacks(options.packs ?? []);
+  return { kernel, tools, fetch: options.network?.fetch, packs, thread: checkThread(options.thread, kernel, packs) };
+}
+
+/** Key of a global that tests set: the default of {@link SandboxOptions.thread}. */
+const THREAD = Symbol.for("tidebox.thread");
+
+function checkThread(thread: unknown, { mounts = [] }: KernelOptions, packs: readonly PackOption[]): Thread {
+  const forced: unknown = Reflect.get(globalThis, THREAD);
+  const chosen = thread ?? forced ?? (packs.length > 0 || mounts.length > 0 ? "own" : "pool");
+  if (chosen !== "pool" && chosen !== "own") throw invalidOptions("thread must be 'pool' or 'own'");
+  // Without JSPI a worker runs one command at a time, and a sandbox that cannot be moved would wait for others.
+  const isFixed = !hasJspi() && mounts.some(({ mode }) => mode === "copyOnWrite");
+  return isFixed ? "own" : chosen;
 }
 
 function checkTools(input: NonNullable<SandboxOptions["tools"]>, kernel: KernelOptions): Record<string, HostTool> {

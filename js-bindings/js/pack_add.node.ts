@@ -137,7 +137,7 @@ async function unpackRuntime(pack: PackDefinition, tree: PackTree, wheel: Buffer
 }
 
 async function prepare(command: string, preinit: LocatedPack): Promise<void> {
-  const connection = new Connection(node, { kernel: { limits: LIMITS }, tools: {}, fetch: undefined, packs: [], preinit });
+  const connection = new Connection(node, { kernel: { limits: LIMITS }, tools: {}, fetch: undefined, packs: [], thread: "own", preinit });
   await connection.open();
   try {
     const { exitCode, output } = await connection.execute(command, {});

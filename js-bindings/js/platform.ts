@@ -7,7 +7,7 @@ import type { WorkerInput, WorkerOutput } from "./messages.js";
 import type { PackOption } from "./options.js";
 import type { LocatedPack } from "./packs.js";
 
-/** A worker that runs one sandbox. */
+/** A worker that runs sandboxes. */
 export interface SandboxWorker {
   send(message: WorkerInput): void;
   /** Terminates it immediately. */
@@ -32,6 +32,8 @@ export interface Platform {
   /** The module with the provider adapters. */
   remote(): Promise<WebAssembly.Module>;
   programs(): Promise<readonly PackageProgram[]>;
+  /** Maximum number of workers that sandboxes share. */
+  readonly maxWorkers: number;
   /** True if its gateway connects to host names and does not accept addresses. */
   readonly connectsByName: boolean;
   /** Returns the gateway that sends the requests of sandboxes. */

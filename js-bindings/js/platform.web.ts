@@ -38,6 +38,9 @@ function startWorker(): Worker {
   }
 }
 
+/** A page shares the cores with others. */
+const MAX_WORKERS = 4;
+
 export const web: Platform = {
   start(listener) {
     const worker = startWorker();
@@ -64,6 +67,9 @@ export const web: Platform = {
   },
   kernel: () => load(new URL("./kernel_bg.wasm", import.meta.url), compile),
   remote: () => load(new URL("./remote_kernel_bg.wasm", import.meta.url), compile),
+  get maxWorkers() {
+    return Math.min(MAX_WORKERS, globalThis.navigator?.hardwareConcurrency ?? 1);
+  },
   connectsByName: true,
   gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
   directory() {

@@ -34,43 +34,37 @@ const MAX_GUEST_MODULES = 32;
 /** Programs that are loaded ahead, in this order. */
 const COMMON = ["coreutils.wasm", "text.wasm", "grep.wasm", "extras.wasm", "sed.wasm", "find.wasm"];
 
-export class Programs {
+/** Programs of the package and of packs, which all sandboxes of a worker share. */
+export class PackagePrograms {
   readonly #archive: Archive;
   readonly #compiled = new Map<string, Program>();
-  readonly #guestModule = new Map<string, Uint8Array<ArrayBuffer> | Program>();
   readonly #loading = new Map<string, Promise<Program>>();
+  /** Modules that other workers have compiled. */
+  readonly #known: ReadonlyMap<string, WebAssembly.Module>;
   readonly #onCompiled: (file: string, module: WebAssembly.Module) => void;
-  readonly #packs: ReadonlyMap<string, PackLocation>;
+  readonly #packs = new Map<string, PackLocation>();
   readonly #packHost: PackHost | undefined;
 
-  /** `compiled` has the modules that other workers have compiled. `onCompiled` receives those of this worker. */
+  /** `known` has the modules that other workers have compiled. `onCompiled` receives those of this worker. */
   constructor(
     archive: Archive,
-    compiled: ReadonlyMap<string, WebAssembly.Module>,
+    known: ReadonlyMap<string, WebAssembly.Module>,
     onCompiled: (file: string, module: WebAssembly.Module) => void,
-    packs: readonly PackLocation[] = [],
     packHost?: PackHost,
   ) {
-    this.#packs = new Map(packs.map((location) => [location.key, location]));
-    this.#packHost = packHost;
     this.#archive = archive;
+    this.#known = known;
     this.#onCompiled = onCompiled;
-    for (const [file, module] of compiled) this.#compiled.set(file, describe(module, this.#packs.get(file)));
+    this.#packHost = packHost;
+  }
+
+  /** Adds the packs of a sandbox. The key of a pack is that of its content. */
+  addPacks(packs: readonly PackLocation[]): void {
+    for (const location of packs) this.#packs.set(location.key, location);
   }
 
   has(name: string): boolean {
-    return this.#archive.has(name) || this.#guestModule.has(name);
-  }
-
-  /** Adds the rewritten module of a guest. */
-  add(name: string, wasm: Uint8Array<ArrayBuffer>): void {
-    if (this.#guestModule.size >= MAX_GUEST_MODULES) {
-      for (const oldest of this.#guestModule.keys()) {
-        this.#guestModule.delete(oldest);
-        break;
-      }
-    }
-    this.#guestModule.set(name, wasm.slice());
+    return this.#archive.has(name);
   }
 
   bytes(file: string): Uint8Array {
@@ -79,39 +73,24 @@ export class Programs {
 
   /** Returns a program if it is compiled. */
   ready(name: string): Program | undefined {
-    const found = this.#compiled.get(name) ?? this.#guestModule.get(name);
-    return found instanceof Uint8Array ? undefined : found;
+    const known = this.#known.get(name);
+    if (known !== undefined && !this.#compiled.has(name)) this.#compiled.set(name, describe(known, this.#packs.get(name)));
+    return this.#compiled.get(name);
   }
 
   /** Compiles a program synchronously. */
   loadNow(name: string): Program {
-    const ready = this.ready(name);
-    if (ready !== undefined) return ready;
-    const guestModule = this.#guestModule.get(name);
-    if (guestModule instanceof Uint8Array) {
-      const program = describe(new WebAssembly.Module(guestModule));
-      this.#guestModule.set(name, program);
-      return program;
-    }
-    return this.#keep(name, new WebAssembly.Module(this.#packModule(name) ?? this.#archive.moduleNow(name)));
+    return this.ready(name) ?? this.#keep(name, new WebAssembly.Module(this.#packModule(name) ?? this.#archive.moduleNow(name)));
   }
 
-  /** Compiles a program. Concurrent calls share the work. */
+  /** Compiles a program. Sandboxes that load the same one concurrently wait for the same compilation. */
   load(name: string): Promise<Program> {
-    const known = this.#loading.get(name);
-    if (known !== undefined) return known;
-    const loading = this.#load(name).finally(() => this.#loading.delete(name));
+    const loading = this.#loading.get(name) ?? this.#load(name).finally(() => this.#loading.delete(name));
     this.#loading.set(name, loading);
     return loading;
   }
 
   async #load(name: string): Promise<Program> {
-    const guestModule = this.#guestModule.get(name);
-    if (guestModule instanceof Uint8Array) {
-      const program = describe(await WebAssembly.compile(guestModule));
-      this.#guestModule.set(name, program);
-      return program;
-    }
     const packModule = this.#packModule(name);
     if (packModule !== undefined) return this.#keep(name, await WebAssembly.compile(packModule));
     if (!this.#archive.has(name)) throw new Error("the program was evicted from the cache; start it again");
@@ -150,10 +129,63 @@ export class Programs {
     return this.packHost().file(location, path);
   }
 
+  /** The pool of instances knows a program by its object, so the first one stays. */
   #keep(name: string, module: WebAssembly.Module): Program {
+    const found = this.#compiled.get(name);
+    if (found !== undefined) return found;
     const program = describe(module, this.#packs.get(name));
     this.#compiled.set(name, program);
     this.#onCompiled(name, module);
+    return program;
+  }
+}
+
+/** Programs of a sandbox: the shared ones, and the modules of its guests. */
+export class Programs {
+  readonly shared: PackagePrograms;
+  readonly #guestModule = new Map<string, Uint8Array<ArrayBuffer> | Program>();
+
+  constructor(shared: PackagePrograms) {
+    this.shared = shared;
+  }
+
+  has(name: string): boolean {
+    return this.shared.has(name) || this.#guestModule.has(name);
+  }
+
+  /** Adds the rewritten module of a guest. */
+  add(name: string, wasm: Uint8Array<ArrayBuffer>): void {
+    if (this.#guestModule.size >= MAX_GUEST_MODULES) {
+      for (const oldest of this.#guestModule.keys()) {
+        this.#guestModule.delete(oldest);
+        break;
+      }
+    }
+    this.#guestModule.set(name, wasm.slice());
+  }
+
+  /** Returns a program if it is compiled. */
+  ready(name: string): Program | undefined {
+    const found = this.shared.ready(name) ?? this.#guestModule.get(name);
+    return found instanceof Uint8Array ? undefined : found;
+  }
+
+  /** Compiles a program synchronously. */
+  loadNow(name: string): Program {
+    const ready = this.ready(name);
+    if (ready !== undefined) return ready;
+    const guestModule = this.#guestModule.get(name);
+    if (!(guestModule instanceof Uint8Array)) return this.shared.loadNow(name);
+    const program = describe(new WebAssembly.Module(guestModule));
+    this.#guestModule.set(name, program);
+    return program;
+  }
+
+  async load(name: string): Promise<Program> {
+    const guestModule = this.#guestModule.get(name);
+    if (!(guestModule instanceof Uint8Array)) return this.shared.load(name);
+    const program = describe(await WebAssembly.compile(guestModule));
+    this.#guestModule.set(name, program);
     return program;
   }
 }

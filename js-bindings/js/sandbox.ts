@@ -1,4 +1,4 @@
-/** The local sandbox class: a sandbox in its own worker. */
+/** The local sandbox class. */
 
 import { AgentBackend } from "./agent_backend.js";
 import { Connection } from "./connection.js";
@@ -12,7 +12,7 @@ import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
 
 /**
- * A sandbox: files, a shell and about two hundred commands, in its own worker and without access to the host.
+ * A sandbox: files, a shell and about two hundred commands, in a worker and without access to the host.
  *
  * It is a backend for Deep Agents: `createDeepAgent({ backend: await Sandbox.create() })`. Its tool methods never throw: errors
  * are part of the result. Calls may overlap.
@@ -95,8 +95,7 @@ export class Sandbox extends AgentBackend {
   }
 
   /**
-   * Creates a second sandbox from the current state, in its own worker, with the same options, a new id, and the same functions
-   * as tools. Both are independent afterwards. Running commands are not copied.
+   * Creates a second sandbox from the current state, with the same options, a new id, and the same functions as tools. Both are independent afterwards. Running commands are not copied.
    *
    * The fork of a deterministic sandbox continues its clock, with different random numbers that are the same in every run.
    *
@@ -163,12 +162,12 @@ export class Sandbox extends AgentBackend {
     if (!this.#options.packs?.length) {
       throw new SandboxError('the sandbox has no Python; create it with packs: ["python"], after npx tidebox pack add python', "INVALID_OPTIONS");
     }
-    const number = connection.nextNumber();
+    const number = connection.nextInterpreter();
     await connection.call("pythonStart", [number]);
     return new PythonSession(constructorKey, { connection, number });
   }
 
-  /** Stops running commands and terminates the worker. The files are deleted. Closing twice is not an error. */
+  /** Stops running commands. The files are deleted. Closing twice is not an error. */
   override async close(): Promise<void> {
     this.#closed = true;
     this.#connection?.close();

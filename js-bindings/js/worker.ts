@@ -1,19 +1,21 @@
-/** The worker's side of a sandbox, on every platform. */
+/** The worker's side of its sandboxes, on every platform. */
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
-import { configure } from "./engine.js";
+import { addSandbox, configure, removeSandbox } from "./engine.js";
 import type { DirectoryHost } from "./directories.js";
-import { useDirectories } from "./directories.js";
-import { hasJspi } from "./imports.js";
+import { closeDirectories, openDirectories, useDirectories } from "./directories.js";
+import { hasJspi } from "./suspension.js";
 import { instantiateKernel } from "./instance.js";
 import type { ReuseMode } from "./instance_pool.js";
 import * as kernel from "./kernel.js";
-import type { Call, Changes, Failure, WorkerInput, PackWork, WorkerOutput, Setup, HostResponse } from "./messages.js";
-import { CANCEL_SLOTS, MESSAGE_COUNT } from "./messages.js";
+import type {
+  Call, Changes, Create, Drop, Failure, KernelOptions, PackWork, SandboxResponse, Setup, WorkerInput, WorkerOutput,
+} from "./messages.js";
+import { BUSY_MS, CANCEL_SLOTS, MESSAGE_COUNT, RUNNING_SANDBOX } from "./messages.js";
 import type { PackHost } from "./packs.js";
 import { PAGE } from "./packs.js";
-import { Programs } from "./programs.js";
+import { PackagePrograms } from "./programs.js";
 import { yieldToEventLoop } from "./time.js";
 
 /** Message channel between a worker and its owner. */
@@ -36,43 +38,63 @@ export interface Sources {
   readonly reuse?: ReuseMode;
 }
 
-/** Runs the sandbox that the first message describes. */
+/** Runs the sandboxes that the owner creates. */
 export function serve(port: Port, sources: Sources): void {
   new WorkerServer(port, sources);
 }
+
+/** A sandbox of this worker. */
+interface HostedSandbox {
+  readonly kernel: kernel.SandboxKernel;
+  /** Its host directories: the number of the first one, and their number. */
+  readonly directories: readonly [first: number, count: number];
+}
+
+/** Milliseconds between two reports that the worker is busy. */
+const BUSY_REPORT_MS = 100;
 
 /** Handles the messages to a worker. */
 class WorkerServer {
   readonly #port: Port;
   readonly #sources: Sources;
-  /** Calls received while a guest ran; they start afterwards, in order. */
-  readonly #deferred: Call[] = [];
-  #sandbox: kernel.SandboxKernel | undefined;
+  /** Messages received while a guest ran; they are handled afterwards, in order. */
+  readonly #deferred: (Call | Create | Drop)[] = [];
+  readonly #sandboxes = new Map<number, HostedSandbox>();
+  #programs: PackagePrograms | undefined;
   /** Set until programs are loaded ahead, after the first call. */
   #prefetch: (() => void) | undefined;
+  #shared: Int32Array | undefined;
+  /** Number of messages of the owner when the event loop last handled some. */
+  #seen = 0;
+  #setUpMs = 0;
+  #busyMs = 0;
 
   constructor(port: Port, sources: Sources) {
     this.#port = port;
     this.#sources = sources;
-    port.receive((message) => this.#handle(message, this.#deferred.length > 0));
+    port.receive((message) => {
+      this.#hasMessages();
+      this.#handle(message, this.#deferred.length > 0);
+    });
   }
 
   #handle(message: WorkerInput, later: boolean): void {
     if ("kernel" in message) {
-      this.#sandbox = this.#setUp(message);
+      this.#setUp(message);
     } else if ("kernelForPack" in message) {
       void this.#runPackJob(message);
-    } else if ("callback" in message) {
+    } else if ("response" in message) {
       dispatchResponse(this.#port, message);
     } else if ("cancel" in message) {
-      this.#sandbox?.cancel(message.cancel);
+      this.#sandboxes.get(message.sandbox)?.kernel.cancel(message.cancel);
     } else if (later) {
       if (this.#deferred.push(message) === 1) yieldToEventLoop(() => this.#startDeferred());
-    } else if (this.#sandbox !== undefined) {
-      void handleCall(this.#port, this.#sandbox, message).then(() => {
-        this.#prefetch?.();
-        this.#prefetch = undefined;
-      });
+    } else if ("create" in message) {
+      this.#create(message);
+    } else if ("drop" in message) {
+      this.#drop(message);
+    } else {
+      this.#call(message);
     }
   }
 
@@ -119,32 +141,121 @@ class WorkerServer {
     }
   }
 
-  #setUp(setup: Setup): kernel.SandboxKernel | undefined {
+  #setUp({ kernel: module, programs: listed, compiled, prefetch, shared }: Setup): void {
     const port = this.#port;
     try {
-      instantiateKernel(setup.kernel);
-      const programs = new Programs(new Archive(setup.programs, this.#sources.files), setup.compiled, (file, module) => {
-        port.send({ type: "compiled", file, module });
-      }, setup.packs, this.#sources.packs);
-      const { shared, options } = setup;
+      instantiateKernel(module);
+      kernel.usePrograms(listed);
+      const programs = new PackagePrograms(new Archive(listed, this.#sources.files), compiled, (file, program) => {
+        port.send({ type: "compiled", file, module: program });
+      }, this.#sources.packs);
       const mailbox = syncMailbox(port, shared);
       configure(programs, {
-        output: (id, stderr, bytes) => port.send({ type: "output", id, stderr, bytes }),
-        request: (request) => port.send({ type: "request", request }),
+        output: (sandbox, id, stderr, bytes) => port.send({ type: "output", sandbox, id, stderr, bytes }),
+        request: (sandbox, request) => port.send({ type: "request", sandbox, request }),
         cancelled: (call) => shared !== undefined && Atomics.load(shared, call % CANCEL_SLOTS) === call,
         listen: mailbox && ((milliseconds) => this.#listen(mailbox, milliseconds)),
-        crashed: (error) => reportCrash(port, error),
+        hasMessages: () => this.#hasMessages(),
+        running: (sandbox) => this.#setRunning(sandbox),
+        busy: () => this.#reportBusy(),
+        crashed: (error, sandbox) => reportCrash(port, error, sandbox),
       }, this.#sources.reuse ?? "on");
-      const seed = options.seedDirectory === undefined ? [] : [{ path: "", directory: options.seedDirectory, mode: "readOnly" as const }];
-      useDirectories(this.#sources.folders, [...(options.mounts ?? []), ...seed]);
-      const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
-      for (const changes of setup.changes) sandbox.apply(changes);
-      if (setup.prefetch) this.#prefetch = () => void programs.prefetch();
-      port.send({ type: "ready", id: sandbox.id });
-      return sandbox;
+      useDirectories(this.#sources.folders);
+      [this.#programs, this.#shared, this.#setUpMs] = [programs, shared, Date.now()];
+      if (prefetch) this.#prefetch = () => void programs.prefetch();
     } catch (error) {
-      port.send({ type: "failed", failure: failure(error) });
-      return undefined;
+      reportCrash(port, error);
+    }
+  }
+
+  /** True if the owner has sent messages since the last call. */
+  #hasMessages(): boolean {
+    if (this.#shared === undefined) return false;
+    const count = Atomics.load(this.#shared, MESSAGE_COUNT);
+    const isNew = count !== this.#seen;
+    this.#seen = count;
+    return isNew;
+  }
+
+  #reportBusy(): void {
+    const time = Date.now();
+    if (time - this.#busyMs < BUSY_REPORT_MS) return;
+    this.#busyMs = time;
+    this.#port.send({ type: "busy" });
+  }
+
+  #create({ create: sandbox, options, packs, changes }: Create): void {
+    const port = this.#port;
+    let directories: HostedSandbox["directories"] = [0, 0];
+    this.#setRunning(sandbox);
+    try {
+      this.#programs?.addPacks(packs);
+      const { seedDirectory, mounts = [] } = options;
+      const opened = seedDirectory === undefined ? mounts : [...mounts, { path: "", directory: seedDirectory, mode: "readOnly" as const }];
+      directories = [openDirectories(opened), opened.length];
+      addSandbox(sandbox);
+      const input: KernelOptions & { firstDirectory: number } = { ...options, firstDirectory: directories[0] };
+      const created = new kernel.SandboxKernel(sandbox, input, hasJspi());
+      this.#sandboxes.set(sandbox, { kernel: created, directories });
+      for (const bytes of changes) created.apply(bytes);
+      port.send({ type: "ready", sandbox, id: created.id });
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error, sandbox);
+      this.#sandboxes.get(sandbox)?.kernel.free();
+      this.#sandboxes.delete(sandbox);
+      removeSandbox(sandbox);
+      closeDirectories(...directories);
+      port.send({ type: "createFailed", sandbox, failure: failure(error) });
+    } finally {
+      this.#setRunning(0);
+    }
+  }
+
+  /** Tells the owner which sandbox runs, for the case that the worker no longer responds. */
+  #setRunning(sandbox: number): void {
+    if (this.#shared !== undefined) Atomics.store(this.#shared, RUNNING_SANDBOX, sandbox);
+  }
+
+  #drop({ drop: sandbox }: Drop): void {
+    const found = this.#sandboxes.get(sandbox);
+    this.#sandboxes.delete(sandbox);
+    try {
+      removeSandbox(sandbox);
+      found?.kernel.abort();
+      found?.kernel.free();
+      if (found !== undefined) closeDirectories(...found.directories);
+      this.#port.send({ type: "dropped", sandbox });
+    } catch (error) {
+      reportCrash(this.#port, error, sandbox);
+    }
+  }
+
+  #call(call: Call): void {
+    if (Date.now() - Math.max(call.sentMs, this.#setUpMs) > BUSY_MS) this.#reportBusy();
+    const sandbox = this.#sandboxes.get(call.sandbox);
+    if (sandbox === undefined) return;
+    this.#setRunning(call.sandbox);
+    void this.#handleCall(sandbox.kernel, call).then(() => {
+      this.#prefetch?.();
+      this.#prefetch = undefined;
+    });
+    this.#setRunning(0);
+  }
+
+  async #handleCall(target: kernel.SandboxKernel, { sandbox, id, method, args }: Call): Promise<void> {
+    const port = this.#port;
+    try {
+      const call = (target as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method];
+      if (call === undefined) throw new Error(`the sandbox has no method ${method}`);
+      const value = await call.apply(target, [...args]);
+      if (this.#sandboxes.get(sandbox)?.kernel !== target) return;
+      // Changes are sent with the result, so that the caller never sees the effects of a call whose changes could be lost.
+      const changes = target.changes() as Changes | undefined;
+      port.send({ type: "result", sandbox, id, value, changes }, changes && [changes.bytes.buffer as ArrayBuffer]);
+    } catch (error) {
+      // A trap leaves the kernel inconsistent: the owner starts a new worker.
+      if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error, sandbox);
+      if (this.#sandboxes.get(sandbox)?.kernel === target) port.send({ type: "error", sandbox, id, failure: failure(error) });
     }
   }
 }
@@ -163,31 +274,16 @@ function syncMailbox(port: Port, memory: Int32Array | undefined): SyncMailbox | 
 }
 
 /** Passes a response of the application to the kernel. */
-function dispatchResponse(port: Port, { callback, args }: HostResponse): void {
+function dispatchResponse(port: Port, { sandbox, response: { callback, args } }: SandboxResponse): void {
   try {
-    (kernel[callback] as (...args: readonly unknown[]) => void)(...args);
+    (kernel[callback] as (...args: readonly unknown[]) => void)(sandbox, ...args);
   } catch (error) {
-    reportCrash(port, error);
+    reportCrash(port, error, sandbox);
   }
 }
 
-async function handleCall(port: Port, sandbox: kernel.SandboxKernel, { id, method, args }: Call): Promise<void> {
-  try {
-    const call = (sandbox as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method];
-    if (call === undefined) throw new Error(`the sandbox has no method ${method}`);
-    const value = await call.apply(sandbox, [...args]);
-    // Changes are sent with the result, so that the caller never sees the effects of a call whose changes could be lost.
-    const changes = sandbox.changes() as Changes | undefined;
-    port.send({ type: "result", id, value, changes }, changes && [changes.bytes.buffer as ArrayBuffer]);
-  } catch (error) {
-    // A trap leaves the kernel inconsistent: the owner starts a new worker.
-    if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error);
-    port.send({ type: "error", id, failure: failure(error) });
-  }
-}
-
-function reportCrash(port: Port, error: unknown): void {
-  port.send({ type: "crashed", reason: `the kernel failed: ${failure(error).message}` });
+function reportCrash(port: Port, error: unknown, sandbox?: number): void {
+  port.send({ type: "crashed", reason: `the kernel failed: ${failure(error).message}`, ...(sandbox !== undefined && { sandbox }) });
 }
 
 /** The kernel throws objects of `kind` and `message`; anything else is a bug. */

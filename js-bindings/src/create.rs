@@ -1,12 +1,16 @@
 //! Creates a sandbox from the options of `Sandbox.create`.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+use js_sys::JSON;
+use sha2::{Digest as _, Sha256};
 use tidebox_core::{Error, FileError, SandboxId, SandboxPath};
 use tidebox_kernel::engine::Engine;
 use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::clock::{PlatformClock, PlatformEntropy};
 use crate::engine::JsEngine;
@@ -16,7 +20,7 @@ use crate::host_tool::JsTool;
 use crate::options::{self, bytes, count, get, text};
 use crate::pack::Pack;
 use crate::policy;
-use crate::program::Programs;
+use crate::program::{PackageProgram, Programs};
 use crate::response::{failure, invalid};
 use crate::seed::seed;
 
@@ -24,8 +28,84 @@ use crate::seed::seed;
 /// small enough for a browser tab.
 const SPOOL_BYTES: usize = 32 << 20;
 
+thread_local! {
+    static PACKAGE: RefCell<Vec<PackageProgram>> = const { RefCell::new(Vec::new()) };
+    /// Programs and base images by the digest of the packs in them, the last used one last.
+    static IMAGES: RefCell<Vec<(PackDigest, Image)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Digest of the packs of a sandbox.
+type PackDigest = [u8; 32];
+
+/// Number of base images that are kept. An image takes about 120 KiB, and those of packs more.
+const KEPT_IMAGES: usize = 4;
+
+/// Programs and files that all sandboxes with the same packs share.
+#[derive(Clone, Debug)]
+struct Image {
+    programs: Arc<Programs>,
+    base: BaseImage,
+}
+
+/// Sets the programs of the package. Called before the first sandbox is created.
+#[wasm_bindgen(js_name = usePrograms)]
+pub fn use_programs(programs: &JsValue) {
+    PACKAGE.set(options::programs(programs));
+    IMAGES.set(Vec::new());
+}
+
+impl Image {
+    /// Returns the image with these packs.
+    fn of(packs: &JsValue) -> Result<Self, Error> {
+        let digest = pack_digest(packs);
+        let found = IMAGES.with_borrow_mut(|images| {
+            let at = images.iter().position(|(known, _)| *known == digest)?;
+            let entry = images.remove(at);
+            let image = entry.1.clone();
+            images.push(entry);
+            Some(image)
+        });
+        if let Some(image) = found {
+            return Ok(image);
+        }
+        let image = Self::new(&options::list(packs))?;
+        let dropped = IMAGES.with_borrow_mut(|images| {
+            images.push((digest, image.clone()));
+            (images.len() > KEPT_IMAGES).then(|| images.remove(0))
+        });
+        drop(dropped);
+        Ok(image)
+    }
+
+    fn new(packs: &[JsValue]) -> Result<Self, Error> {
+        let (mut programs, mut installed) = Programs::new(PACKAGE.with_borrow(Clone::clone));
+        let mut files = Vec::new();
+        for pack in packs.iter().map(Pack::new) {
+            // A command of a pack replaces the placeholder that explains how to install it.
+            for other in &mut installed {
+                other.names.retain(|name| !pack.commands.contains(name));
+            }
+            installed.push(pack.program());
+            files.extend(pack.files());
+            programs.add(pack);
+        }
+        let base = BaseImage::with_files(&installed, files)?;
+        Ok(Self { programs: Arc::new(programs), base })
+    }
+}
+
+fn pack_digest(packs: &JsValue) -> PackDigest {
+    if options::list(packs).is_empty() {
+        return PackDigest::default();
+    }
+    // They are plain values, which JSON can represent.
+    let text = JSON::stringify(packs).map(String::from).unwrap_or_default();
+    Sha256::digest(text).into()
+}
+
 /// The options of a sandbox. Kept because a restore builds the base snapshot again.
 pub(crate) struct SandboxRecipe {
+    sandbox: u32,
     engine: Arc<dyn Engine>,
     base: BaseImage,
     given: JsValue,
@@ -39,20 +119,9 @@ impl fmt::Debug for SandboxRecipe {
 }
 
 impl SandboxRecipe {
-    pub(crate) fn new(programs: &JsValue, given: JsValue, suspends: bool) -> Result<Self, Error> {
-        let (mut programs, mut installed) = Programs::new(options::programs(programs));
-        let mut files = Vec::new();
-        for pack in options::list(&get(&given, "packs")).iter().map(Pack::new) {
-            // A command of a pack replaces the placeholder that explains how to install it.
-            for other in &mut installed {
-                other.names.retain(|name| !pack.commands.contains(name));
-            }
-            installed.push(pack.program());
-            files.extend(pack.files());
-            programs.add(pack);
-        }
-        let base = BaseImage::with_files(&installed, files)?;
-        Ok(Self { engine: Arc::new(JsEngine { programs: Arc::new(programs) }), base, given, suspends })
+    pub(crate) fn new(sandbox: u32, given: JsValue, suspends: bool) -> Result<Self, Error> {
+        let Image { programs, base } = Image::of(&get(&given, "packs"))?;
+        Ok(Self { sandbox, engine: Arc::new(JsEngine { sandbox, programs }), base, given, suspends })
     }
 
     /// Creates the sandbox.
@@ -67,9 +136,10 @@ impl SandboxRecipe {
             builder = builder.tar(bytes(&tar));
         }
         if text(&self.given, "seedDirectory").is_some() {
-            // JavaScript opens the seed directory after the mounts, so its index follows theirs.
-            let index = u32::try_from(options::list(&get(&self.given, "mounts")).len()).unwrap_or(u32::MAX);
-            builder = builder.seed_with(move |planter| seed(planter, &HostDir::new(index)));
+            // JavaScript opens the seed directory after the mounts, so its number follows theirs.
+            let mounts = u32::try_from(options::list(&get(&self.given, "mounts")).len()).unwrap_or(u32::MAX);
+            let directory = first_directory(&self.given).saturating_add(mounts);
+            builder = builder.seed_with(move |planter| seed(planter, &HostDir::new(directory)));
         }
         for (path, content) in options::entries(&get(&self.given, "files")) {
             builder = builder.file(path, bytes(&content));
@@ -92,8 +162,8 @@ impl SandboxRecipe {
         let (given, engine) = (&self.given, Arc::clone(&self.engine));
         let builder = SandboxBuilder::new(engine, &self.base, Box::new(PlatformClock), Box::new(PlatformEntropy));
         let builder = apply_settings(builder, given)?;
-        let builder = programs(builder, given);
-        let builder = mounts(network(builder, given)?, given);
+        let builder = programs(builder, self.sandbox, given);
+        let builder = mounts(network(builder, self.sandbox, given)?, given);
         Ok(if self.suspends { builder } else { builder.spool_pipes(SPOOL_BYTES) })
     }
 }
@@ -126,9 +196,9 @@ fn apply_settings(mut builder: SandboxBuilder, given: &JsValue) -> Result<Sandbo
 }
 
 /// Installs host tools and modules of the application as commands.
-fn programs(mut builder: SandboxBuilder, given: &JsValue) -> SandboxBuilder {
+fn programs(mut builder: SandboxBuilder, sandbox: u32, given: &JsValue) -> SandboxBuilder {
     for name in options::list(&get(given, "hostTools")).iter().filter_map(JsValue::as_string) {
-        let tool = JsTool::new(&name);
+        let tool = JsTool::new(sandbox, &name);
         builder = builder.host_tool(name, move |call| tool.call(call));
     }
     for (name, wasm) in options::entries(&get(given, "programs")) {
@@ -137,20 +207,25 @@ fn programs(mut builder: SandboxBuilder, given: &JsValue) -> SandboxBuilder {
     builder
 }
 
-fn network(builder: SandboxBuilder, given: &JsValue) -> Result<SandboxBuilder, JsValue> {
+fn network(builder: SandboxBuilder, sandbox: u32, given: &JsValue) -> Result<SandboxBuilder, JsValue> {
     let given = get(given, "network");
     if !given.is_object() {
         return Ok(builder);
     }
     let policy = policy::policy(&given).map_err(|error| failure(&error))?;
-    Ok(builder.network(policy).gateway(Arc::new(JsGateway::new(&given))))
+    Ok(builder.network(policy).gateway(Arc::new(JsGateway::new(sandbox, &given))))
+}
+
+/// Returns the number of the first directory of the sandbox in JavaScript; the others follow.
+fn first_directory(given: &JsValue) -> u32 {
+    count(given, "firstDirectory").and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
 }
 
 fn mounts(mut builder: SandboxBuilder, given: &JsValue) -> SandboxBuilder {
-    for (index, mount) in (0..).zip(options::list(&get(given, "mounts"))) {
+    for (number, mount) in (first_directory(given)..).zip(options::list(&get(given, "mounts"))) {
         let path = text(&mount, "path").unwrap_or_default();
         let mode = options::mount_mode(&text(&mount, "mode").unwrap_or_default());
-        builder = builder.mount(path, Arc::new(HostDir::new(index)), mode);
+        builder = builder.mount(path, Arc::new(HostDir::new(number)), mode);
     }
     builder
 }

@@ -2,7 +2,6 @@
 //! them, handles their exit and enforces the timeout.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,20 +12,22 @@ use futures_util::stream::{FuturesUnordered, Stream as _};
 use tidebox_kernel::engine::{Engine, EngineError};
 
 use tidebox_kernel::{
-    Errno, ExecutionId, HostProcess, OutputChunk, OutputStream, PendingProcess, Pid, ProcessFlags, SharedKernel,
-    StopReason, Wait,
+    Errno, ExecutionId, HostProcess, OutputChunk, OutputStream, PendingProcess, SharedKernel, StopReason, Wait,
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::call_context::CallContext;
-use crate::guest::{Guest, guest, guests};
+use crate::guest::{Guest, guest, guests, process};
 use crate::pack::Interrupts;
 use crate::program::{ModuleSource, Programs};
+use crate::slots::Slots;
 use crate::{exit, js_imports};
 
 /// Runs guests with the WebAssembly engine that runs this module.
 #[derive(Debug)]
 pub(crate) struct JsEngine {
+    /// Number of the sandbox in JavaScript.
+    pub(crate) sandbox: u32,
     pub(crate) programs: Arc<Programs>,
 }
 
@@ -41,7 +42,7 @@ impl Engine for JsEngine {
         on_output: OnOutput<'a>,
     ) -> Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>> {
         Box::pin(async move {
-            let mut drive = DriveFuture::new(self, kernel, session, wall_time, on_output);
+            let mut drive = DriveFuture::new(self, kernel, session, wall_time, on_output)?;
             poll_fn(|cx| drive.poll(cx)).await;
             Ok(())
         })
@@ -51,8 +52,10 @@ impl Engine for JsEngine {
 /// State of an execution that is accessed outside its future.
 #[derive(Debug)]
 pub(crate) struct ActiveExecution {
+    sandbox: u32,
     pub(crate) kernel: SharedKernel,
     programs: Arc<Programs>,
+    /// Its number in its kernel.
     pub(crate) session: ExecutionId,
     context: CallContext,
     /// In milliseconds of [`js_imports::monotonic`].
@@ -66,7 +69,7 @@ pub(crate) struct ActiveExecution {
 }
 
 thread_local! {
-    static ACTIVE: RefCell<BTreeMap<u32, ActiveExecution>> = const { RefCell::new(BTreeMap::new()) };
+    static ACTIVE: RefCell<Slots<ActiveExecution>> = const { RefCell::new(Slots::new()) };
     /// True if JavaScript can suspend guests. Without JSPI they run to completion one after the other.
     static SUSPENDS: Cell<bool> = const { Cell::new(true) };
     /// True while output that was delivered before is passed on.
@@ -78,8 +81,16 @@ pub(crate) fn is_delivered() -> bool {
     DELIVERED.get()
 }
 
-pub(crate) fn with_execution<T>(session: u32, work: impl FnOnce(&mut ActiveExecution) -> T) -> Option<T> {
-    ACTIVE.with(|all| all.borrow_mut().get_mut(&session).map(work))
+pub(crate) fn with_execution<T>(execution: u32, work: impl FnOnce(&mut ActiveExecution) -> T) -> Option<T> {
+    ACTIVE.with(|all| all.borrow_mut().get_mut(execution).map(work))
+}
+
+/// Returns the slot of an execution of a sandbox.
+pub(crate) fn slot(sandbox: u32, session: ExecutionId) -> Option<u32> {
+    ACTIVE.with(|all| {
+        let all = all.borrow();
+        all.iter().find(|(_, entry)| entry.sandbox == sandbox && entry.session == session).map(|(slot, _)| slot)
+    })
 }
 
 pub(crate) fn suspends() -> bool {
@@ -90,15 +101,11 @@ pub(crate) fn set_suspends(suspends: bool) {
     SUSPENDS.set(suspends);
 }
 
-/// Executions are counted from 1. Numbers wrap around after 2^32.
-pub(crate) fn number(session: ExecutionId) -> u32 {
-    (session.0 & u64::from(u32::MAX)) as u32
-}
-
 struct DriveFuture<'a> {
-    programs: &'a Programs,
     kernel: &'a SharedKernel,
     session: ExecutionId,
+    /// Slot of the execution.
+    execution: u32,
     deadline: f64,
     on_output: OnOutput<'a>,
 }
@@ -110,13 +117,13 @@ impl<'a> DriveFuture<'a> {
         session: ExecutionId,
         wall_time: Duration,
         on_output: OnOutput<'a>,
-    ) -> Self {
+    ) -> Result<Self, EngineError> {
         let milliseconds = wall_time.as_secs_f64() * 1e3;
         let deadline = js_imports::monotonic() + milliseconds;
-        let (kernel_too, programs) = (Arc::clone(kernel), Arc::clone(&engine.programs));
         let entry = ActiveExecution {
-            kernel: kernel_too,
-            programs,
+            sandbox: engine.sandbox,
+            kernel: Arc::clone(kernel),
+            programs: Arc::clone(&engine.programs),
             session,
             context: CallContext::current(),
             deadline,
@@ -124,16 +131,18 @@ impl<'a> DriveFuture<'a> {
             hosts: FuturesUnordered::new(),
             delivered: Vec::new(),
         };
-        ACTIVE.with(|all| all.borrow_mut().insert(number(session), entry));
-        js_imports::alarm(number(session), milliseconds);
-        Self { programs: &engine.programs, kernel, session, deadline, on_output }
+        let execution = ACTIVE
+            .with(|all| all.borrow_mut().insert(entry))
+            .ok_or_else(|| EngineError::new("cannot start the command: too many commands run at once"))?;
+        js_imports::alarm(execution, milliseconds);
+        Ok(Self { kernel, session, execution, deadline, on_output })
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.update_caller(cx);
         loop {
             self.accept_guests();
-            let host_finished = poll_hosts(number(self.session), cx);
+            let host_finished = poll_hosts(self.execution, cx);
             self.deliver_output();
             let mut kernel = self.kernel.lock();
             if kernel.has_finished(self.session) {
@@ -160,10 +169,10 @@ impl<'a> DriveFuture<'a> {
         let time = self.kernel.lock().take_new_deadline(self.session).map(|time| time.as_secs_f64() * 1e3);
         if let Some(milliseconds) = time {
             self.deadline = js_imports::monotonic() + milliseconds;
-            js_imports::alarm(number(self.session), milliseconds);
+            js_imports::alarm(self.execution, milliseconds);
         }
         let deadline = self.deadline;
-        with_execution(number(self.session), |entry| {
+        with_execution(self.execution, |entry| {
             entry.waker = Some(cx.waker().clone());
             (entry.context, entry.deadline) = (CallContext::current(), deadline);
         });
@@ -174,8 +183,8 @@ impl<'a> DriveFuture<'a> {
         let starts = self.kernel.lock().take_pending(self.session);
         for start in starts {
             match HostProcess::new(self.kernel, &start) {
-                Some(process) => add_host_process(number(self.session), process),
-                None => start_guest(self.kernel, self.programs, self.session, &start),
+                Some(process) => add_host_process(self.execution, process),
+                None => start_guest(self.execution, &start),
             }
         }
     }
@@ -183,7 +192,7 @@ impl<'a> DriveFuture<'a> {
     fn deliver_output(&mut self) {
         let Some(on_output) = &mut self.on_output else { return };
         let delivered =
-            with_execution(number(self.session), |entry| std::mem::take(&mut entry.delivered)).unwrap_or_default();
+            with_execution(self.execution, |entry| std::mem::take(&mut entry.delivered)).unwrap_or_default();
         DELIVERED.set(true);
         for chunk in delivered {
             on_output(chunk);
@@ -199,115 +208,124 @@ impl<'a> DriveFuture<'a> {
 
 impl Drop for DriveFuture<'_> {
     fn drop(&mut self) {
-        let session = number(self.session);
         // Dropped after the borrow has ended: dropping a host tool may wake a task that accesses the table.
-        let removed = ACTIVE.with(|all| all.borrow_mut().remove(&session));
+        let removed = ACTIVE.with(|all| all.borrow_mut().remove(self.execution));
         drop(removed);
-        guests(|guests| guests.retain(|_, guest| guest.session != session));
-        js_imports::drop_guests(session);
+        let guests = guests(|guests| guests.extract(|guest| guest.execution == self.execution));
+        drop(guests);
+        js_imports::drop_guests(self.execution);
     }
 }
 
-fn add_host_process(session: u32, process: HostProcess) {
-    with_execution(session, |entry| entry.hosts.push(process));
+fn add_host_process(execution: u32, process: HostProcess) {
+    with_execution(execution, |entry| entry.hosts.push(process));
 }
 
 /// Polls the host tools of an execution. Returns whether one has ended. They are removed from the table during the poll.
-fn poll_hosts(session: u32, cx: &mut Context<'_>) -> bool {
-    let mut hosts = with_execution(session, |entry| std::mem::take(&mut entry.hosts));
+fn poll_hosts(execution: u32, cx: &mut Context<'_>) -> bool {
+    let mut hosts = with_execution(execution, |entry| std::mem::take(&mut entry.hosts));
     let finished = hosts.as_mut().is_some_and(|hosts| matches!(Pin::new(hosts).poll_next(cx), Poll::Ready(Some(()))));
-    with_execution(session, |entry| entry.hosts = hosts.take().unwrap_or_default());
+    with_execution(execution, |entry| entry.hosts = hosts.take().unwrap_or_default());
     finished
 }
 
 /// Without JSPI: polls the host tools while a blocked guest is on the stack. Returns whether there are any.
 #[wasm_bindgen(js_name = pollHostProcesses)]
-pub fn poll_host_processes(session: u32) -> bool {
+pub fn poll_host_processes(execution: u32) -> bool {
     // No waker is needed: this is called repeatedly while a guest is blocked.
-    while poll_hosts(session, &mut Context::from_waker(Waker::noop())) {}
-    with_execution(session, |entry| !entry.hosts.is_empty()).unwrap_or(false)
+    while poll_hosts(execution, &mut Context::from_waker(Waker::noop())) {}
+    with_execution(execution, |entry| !entry.hosts.is_empty()).unwrap_or(false)
 }
 
 /// Without JSPI: returns whether a guest that has not started would block on one that may be below it on the stack. Until it
 /// starts it is parked; otherwise a deterministic execution would wait for it.
 #[wasm_bindgen(js_name = wouldBlock)]
-pub fn would_block(pid: u32) -> bool {
-    let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return false };
+pub fn would_block(slot: u32) -> bool {
+    let Some((kernel, pid)) = process(slot) else { return false };
     let mut kernel = kernel.lock();
-    let waits = kernel.would_block(Pid(pid));
+    let waits = kernel.would_block(pid);
     if waits {
-        kernel.park(Pid(pid), Wait::default(), Waker::noop());
+        kernel.park(pid, Wait::default(), Waker::noop());
     }
     waits
 }
 
 /// Without JSPI: delivers pending output to a caller that streams it.
-pub(crate) fn flush_output(session: u32) {
-    let found = with_execution(session, |entry| {
-        entry.context.streams_output.then(|| (Arc::clone(&entry.kernel), entry.session, entry.context.call))
+pub(crate) fn flush_output(execution: u32) {
+    let found = with_execution(execution, |entry| {
+        entry
+            .context
+            .streams_output
+            .then(|| (entry.sandbox, Arc::clone(&entry.kernel), entry.session, entry.context.call))
     });
-    let Some(Some((kernel, id, call))) = found else { return };
+    let Some(Some((sandbox, kernel, id, call))) = found else { return };
     let chunks = kernel.lock().take_output(id);
     for chunk in &chunks {
-        js_imports::deliver(call, chunk.stream == OutputStream::Stderr, &chunk.bytes);
+        js_imports::deliver(sandbox, call, chunk.stream == OutputStream::Stderr, &chunk.bytes);
     }
-    with_execution(session, |entry| entry.delivered.extend(chunks));
+    with_execution(execution, |entry| entry.delivered.extend(chunks));
 }
 
 /// Starts a guest in JavaScript, or reports why it cannot be started.
-fn start_guest(kernel: &SharedKernel, programs: &Programs, session: ExecutionId, start: &PendingProcess) {
-    let pid = start.pid.0;
-    register_guest(kernel, session, pid, &start.flags, programs.interrupts(&start.image));
+fn start_guest(execution: u32, start: &PendingProcess) {
+    let found = with_execution(execution, |entry| {
+        (entry.sandbox, Arc::clone(&entry.kernel), Arc::clone(&entry.programs), entry.session)
+    });
+    let Some((sandbox, kernel, programs, session)) = found else { return };
+    let Some(slot) = register_guest(&kernel, execution, start, programs.interrupts(&start.image)) else {
+        kernel.lock().stop_execution(session, StopReason::Cancelled);
+        return;
+    };
     let limits = kernel.lock().limits().clone();
-    match programs.find(&start.image, &limits) {
-        Ok(ModuleSource::Loaded(name)) => js_imports::guest_start(number(session), pid, &name),
+    match programs.find(sandbox, &start.image, &limits) {
+        Ok(ModuleSource::Loaded(name)) => js_imports::guest_start(sandbox, execution, slot, &name),
         Ok(ModuleSource::New(name, wasm)) => {
-            js_imports::add_program(&name, &wasm);
-            js_imports::guest_start(number(session), pid, &name);
+            js_imports::add_program(sandbox, &name, &wasm);
+            js_imports::guest_start(sandbox, execution, slot, &name);
         }
-        Err(error) => exit::cannot_execute(pid, &error.to_string()),
+        Err(error) => exit::cannot_execute(slot, &error.to_string()),
     }
 }
 
+/// Returns the slot of the new guest, or `None` if there are too many guests.
 fn register_guest(
     kernel: &SharedKernel,
-    session: ExecutionId,
-    pid: u32,
-    flags: &Arc<ProcessFlags>,
+    execution: u32,
+    start: &PendingProcess,
     interrupts: Option<Arc<Interrupts>>,
-) {
+) -> Option<u32> {
     let guest = Guest {
         kernel: Arc::clone(kernel),
-        session: number(session),
-        flags: Arc::clone(flags),
+        pid: start.pid,
+        execution,
+        flags: Arc::clone(&start.flags),
         exit_status: None,
         memory_denied: false,
         deadline: None,
         response: Vec::new(),
         interrupts,
     };
-    guests(|guests| guests.insert(pid, guest));
+    guests(|guests| guests.insert(guest))
 }
 
 /// Forks a guest. The kernel has already approved it.
 pub(crate) fn fork(parent: u32, start: &PendingProcess, arg: i32) -> Result<(), Errno> {
-    let found = guest(parent, |guest| (Arc::clone(&guest.kernel), guest.session));
-    let Some((kernel, session)) = found else { return Err(Errno::Srch) };
-    let child = start.pid.0;
-    register_guest(&kernel, ExecutionId(u64::from(session)), child, &start.flags, None);
-    if js_imports::guest_fork(session, parent, child, arg) {
+    let found = guest(parent, |guest| (Arc::clone(&guest.kernel), guest.execution));
+    let Some((kernel, execution)) = found else { return Err(Errno::Srch) };
+    let child = register_guest(&kernel, execution, start, None);
+    if child.is_some_and(|child| js_imports::guest_fork(parent, child, arg)) {
         return Ok(());
     }
-    guests(|guests| guests.remove(&child));
-    kernel.lock().cancel_spawn(Pid(child));
+    guests(|guests| child.map(|child| guests.remove(child)));
+    kernel.lock().cancel_spawn(start.pid);
     Err(Errno::Again)
 }
 
 /// Called when a time slice has ended or the alarm of an execution has fired: there may be processes to start, output to deliver,
 /// or a timeout.
 #[wasm_bindgen(js_name = wakeExecution)]
-pub fn wake_execution(session: u32) {
-    let waker = with_execution(session, |entry| entry.waker.take());
+pub fn wake_execution(execution: u32) {
+    let waker = with_execution(execution, |entry| entry.waker.take());
     if let Some(Some(waker)) = waker {
         waker.wake();
     }
@@ -315,8 +333,8 @@ pub fn wake_execution(session: u32) {
 
 /// Returns the remaining wait of a blocked guest in milliseconds, or a negative number if only a wake-up ends it.
 #[wasm_bindgen(js_name = waitTimeoutMs)]
-pub fn wait_timeout_ms(pid: u32) -> f64 {
-    let left = guest(pid, |guest| {
+pub fn wait_timeout_ms(slot: u32) -> f64 {
+    let left = guest(slot, |guest| {
         let deadline = guest.deadline?;
         Some(deadline.saturating_sub(guest.kernel.lock().monotonic()) as f64 / 1e6)
     });
@@ -325,20 +343,20 @@ pub fn wait_timeout_ms(pid: u32) -> f64 {
 
 /// Returns whether a signal has stopped the guest. It is woken when it may continue.
 #[wasm_bindgen(js_name = parkIfStopped)]
-pub fn park_if_stopped(pid: u32) -> bool {
-    let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return false };
-    kernel.lock().park_if_stopped(Pid(pid), &crate::syscalls::waker(pid))
+pub fn park_if_stopped(slot: u32) -> bool {
+    let Some((kernel, pid)) = process(slot) else { return false };
+    kernel.lock().park_if_stopped(pid, &crate::syscalls::waker(slot))
 }
 
 /// Returns whether the processes of this sandbox are scheduled in a deterministic order.
 #[wasm_bindgen(js_name = isDeterministic)]
-pub fn is_deterministic(pid: u32) -> bool {
-    guest(pid, |guest| guest.kernel.lock().is_deterministic()).unwrap_or(false)
+pub fn is_deterministic(slot: u32) -> bool {
+    guest(slot, |guest| guest.kernel.lock().is_deterministic()).unwrap_or(false)
 }
 
 /// Stops an execution that timed out or was cancelled. Called if the event loop cannot run.
-pub(crate) fn stop_if_cancelled(session: u32) {
-    let found = with_execution(session, |entry| {
+pub(crate) fn stop_if_cancelled(execution: u32) {
+    let found = with_execution(execution, |entry| {
         let reason = if entry.context.call != 0 && js_imports::cancelled(entry.context.call) {
             StopReason::Cancelled
         } else if js_imports::monotonic() >= entry.deadline {
@@ -354,64 +372,64 @@ pub(crate) fn stop_if_cancelled(session: u32) {
 }
 
 /// Stops the command of a call if it is still running.
-pub(crate) fn stop_call(call: u32) {
+pub(crate) fn stop_call(sandbox: u32, call: u32) {
     let found = ACTIVE.with(|all| {
         let all = all.borrow();
-        let (number, entry) = all.iter().find(|(_, entry)| entry.context.call == call)?;
-        Some((*number, Arc::clone(&entry.kernel), entry.session))
+        let (slot, entry) = all.iter().find(|(_, entry)| entry.sandbox == sandbox && entry.context.call == call)?;
+        Some((slot, Arc::clone(&entry.kernel), entry.session))
     });
-    if let Some((number, kernel, session)) = found {
+    if let Some((slot, kernel, session)) = found {
         kernel.lock().stop_execution(session, StopReason::Cancelled);
-        wake_execution(number);
+        wake_execution(slot);
     }
 }
 
 /// Without JSPI: starts spawned processes while the blocked guest is on the stack. Host tools can start only if JavaScript
 /// `listens` for their messages.
 #[wasm_bindgen(js_name = acceptNewGuests)]
-pub fn accept_new_guests(session: u32, listens: bool) {
-    let found =
-        with_execution(session, |entry| (Arc::clone(&entry.kernel), Arc::clone(&entry.programs), entry.session));
-    let Some((kernel, programs, session)) = found else { return };
+pub fn accept_new_guests(execution: u32, listens: bool) {
+    let found = with_execution(execution, |entry| (Arc::clone(&entry.kernel), entry.session));
+    let Some((kernel, session)) = found else { return };
     let starts = kernel.lock().take_pending(session);
     for start in starts {
         match HostProcess::new(&kernel, &start) {
-            Some(process) if listens => add_host_process(number(session), process),
+            Some(process) if listens => add_host_process(execution, process),
             Some(_) => {
-                register_guest(&kernel, session, start.pid.0, &start.flags, None);
-                exit::cannot_execute(start.pid.0, exit::NEEDS_SUSPENSION);
+                if let Some(slot) = register_guest(&kernel, execution, &start, None) {
+                    exit::cannot_execute(slot, exit::NEEDS_SUSPENSION);
+                }
             }
-            None => start_guest(&kernel, &programs, session, &start),
+            None => start_guest(execution, &start),
         }
     }
 }
 
 /// Advances the clock of a deterministic execution if all of its guests wait.
 #[wasm_bindgen(js_name = advanceClock)]
-pub fn advance_clock(session: u32) -> bool {
-    let found = with_execution(session, |entry| (Arc::clone(&entry.kernel), entry.session));
+pub fn advance_clock(execution: u32) -> bool {
+    let found = with_execution(execution, |entry| (Arc::clone(&entry.kernel), entry.session));
     found.is_some_and(|(kernel, session)| kernel.lock().advance_clock(session))
 }
 
 /// Registers a guest before it runs: its ABI and its initial memory. Returns `false` if the memory limit is exceeded; the guest
 /// has exited then.
 #[wasm_bindgen(js_name = registerInstance)]
-pub fn register_instance(pid: u32, aware: bool, pages: u32, fork: bool) -> bool {
-    let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return false };
+pub fn register_instance(slot: u32, aware: bool, pages: u32, fork: bool) -> bool {
+    let Some((kernel, pid)) = process(slot) else { return false };
     if !fork {
-        kernel.lock().set_tidebox_guest(Pid(pid), aware);
+        kernel.lock().set_tidebox_guest(pid, aware);
     }
-    if crate::syscalls::grow(pid, 0, pages) == 1 {
+    if crate::syscalls::grow(slot, 0, pages) == 1 {
         return true;
     }
     if !fork {
-        exit::out_of_memory(pid);
+        exit::out_of_memory(slot);
     }
     false
 }
 
 /// Returns whether the guest has not been killed.
 #[wasm_bindgen(js_name = isGuestAlive)]
-pub fn is_guest_alive(pid: u32) -> bool {
-    guest(pid, |guest| guest.flags.fatal_signal().is_none()).unwrap_or(false)
+pub fn is_guest_alive(slot: u32) -> bool {
+    guest(slot, |guest| guest.flags.fatal_signal().is_none()).unwrap_or(false)
 }

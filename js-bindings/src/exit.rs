@@ -1,45 +1,43 @@
 //! Converts the end of a guest to the exit status of its process.
 
-use std::sync::Arc;
-
-use tidebox_kernel::{ExitStatus, Pid, SharedKernel, Signal};
+use tidebox_kernel::{ExitStatus, Signal};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::engine::wake_execution;
-use crate::guest::{guest, guests};
+use crate::guest::{guest, guests, process};
 
 /// Called when a guest's function has returned or has thrown an error with this message.
 #[wasm_bindgen(js_name = guestEnded)]
-pub fn guest_ended(pid: u32, error: Option<String>) {
-    let found = guest(pid, |guest| (guest.exit_status, guest.fatal(), guest.memory_denied));
+pub fn guest_ended(slot: u32, error: Option<String>) {
+    let found = guest(slot, |guest| (guest.exit_status, guest.fatal(), guest.memory_denied));
     let Some((exit_status, fatal, memory_denied)) = found else { return };
     match (exit_status, fatal, error) {
-        (Some(status), ..) => report_exit(pid, status),
-        (None, Some(signal), _) => report_exit(pid, ExitStatus::Killed(signal)),
-        (None, None, None) => report_exit(pid, ExitStatus::Exited(0)),
-        (None, None, Some(_)) if memory_denied => out_of_memory(pid),
+        (Some(status), ..) => report_exit(slot, status),
+        (None, Some(signal), _) => report_exit(slot, ExitStatus::Killed(signal)),
+        (None, None, None) => report_exit(slot, ExitStatus::Exited(0)),
+        (None, None, Some(_)) if memory_denied => out_of_memory(slot),
         (None, None, Some(error)) => {
             let (what, signal) = trap(&error);
-            write_stderr(pid, |name, _| format!("{name}: {what}\n"));
-            report_exit(pid, ExitStatus::Killed(signal));
+            write_stderr(slot, |name, _| format!("{name}: {what}\n"));
+            report_exit(slot, ExitStatus::Killed(signal));
         }
     }
 }
 
 /// Called when the entry of a pre-initialized program has returned its exit code.
 #[wasm_bindgen(js_name = guestReturned)]
-pub fn guest_returned(pid: u32, code: i32) {
-    let found = guest(pid, |guest| (guest.exit_status, guest.fatal()));
+pub fn guest_returned(slot: u32, code: i32) {
+    let found = guest(slot, |guest| (guest.exit_status, guest.fatal()));
     let Some((exit_status, fatal)) = found else { return };
-    report_exit(pid, exit_status.or(fatal.map(ExitStatus::Killed)).unwrap_or(ExitStatus::from_exit(code)));
+    report_exit(slot, exit_status.or(fatal.map(ExitStatus::Killed)).unwrap_or(ExitStatus::from_exit(code)));
 }
 
 /// Called when a program could not be compiled or instantiated.
 #[wasm_bindgen(js_name = guestCannotStart)]
-pub fn cannot_execute(pid: u32, reason: &str) {
-    write_stderr(pid, |name, _| format!("{name}: cannot execute: {reason}\n"));
+pub fn cannot_execute(slot: u32, reason: &str) {
+    write_stderr(slot, |name, _| format!("{name}: cannot execute: {reason}\n"));
     // Exit code 126, as in shells for a file that cannot be executed.
-    report_exit(pid, ExitStatus::Exited(126));
+    report_exit(slot, ExitStatus::Exited(126));
 }
 
 /// Message for operations that are not supported if guests run to completion.
@@ -48,40 +46,36 @@ pub(crate) const NEEDS_SUSPENSION: &str = "another program must run at the same 
 
 /// Without JSPI: called if a guest waits for another one that waits below it on the stack. The guest must exit.
 #[wasm_bindgen(js_name = rejectWait)]
-pub fn cannot_wait(pid: u32) {
-    write_stderr(pid, |name, _| format!("{name}: cannot wait: {NEEDS_SUSPENSION}\n"));
-    guest(pid, |guest| guest.exit_status = Some(ExitStatus::Exited(126)));
+pub fn cannot_wait(slot: u32) {
+    write_stderr(slot, |name, _| format!("{name}: cannot wait: {NEEDS_SUSPENSION}\n"));
+    guest(slot, |guest| guest.exit_status = Some(ExitStatus::Exited(126)));
 }
 
-pub(crate) fn out_of_memory(pid: u32) {
-    write_stderr(pid, |name, kernel| {
+pub(crate) fn out_of_memory(slot: u32) {
+    write_stderr(slot, |name, kernel| {
         let limits = kernel.limits();
         let (process, sandbox) = (limits.process_memory_bytes >> 10, limits.sandbox_memory_bytes >> 10);
         let limits = format!("the limits are {process} KiB for a process and {sandbox} KiB for all of a sandbox");
         format!("{name}: out of memory ({limits})\n")
     });
-    if let Some(kernel) = kernel(pid) {
-        kernel.lock().report_out_of_memory(Pid(pid));
+    if let Some((kernel, pid)) = process(slot) {
+        kernel.lock().report_out_of_memory(pid);
     }
-    report_exit(pid, ExitStatus::Killed(Signal::Kill));
+    report_exit(slot, ExitStatus::Killed(Signal::Kill));
 }
 
-fn kernel(pid: u32) -> Option<SharedKernel> {
-    guest(pid, |guest| Arc::clone(&guest.kernel))
-}
-
-fn write_stderr(pid: u32, line: impl FnOnce(&str, &tidebox_kernel::Kernel) -> String) {
-    let Some(kernel) = kernel(pid) else { return };
+fn write_stderr(slot: u32, line: impl FnOnce(&str, &tidebox_kernel::Kernel) -> String) {
+    let Some((kernel, pid)) = process(slot) else { return };
     let mut kernel = kernel.lock();
-    let name = kernel.program_name(Pid(pid));
+    let name = kernel.program_name(pid);
     let line = line(&name, &kernel);
-    kernel.write_stderr(Pid(pid), &line);
+    kernel.write_stderr(pid, &line);
 }
 
-fn report_exit(pid: u32, status: ExitStatus) {
-    let Some(guest) = guests(|guests| guests.remove(&pid)) else { return };
-    guest.kernel.lock().process_exited(Pid(pid), status);
-    wake_execution(guest.session);
+fn report_exit(slot: u32, status: ExitStatus) {
+    let Some(guest) = guests(|guests| guests.remove(slot)) else { return };
+    guest.kernel.lock().process_exited(guest.pid, status);
+    wake_execution(guest.execution);
 }
 
 /// Maps the trap messages of JavaScript engines to those of the native engine, and to signals.

@@ -45,47 +45,52 @@ struct Head {
 }
 
 thread_local! {
-    static EVENTS: Mailboxes<u32, GatewayEvent> = const { Mailboxes::new() };
+    /// By sandbox and request, so that a message never reaches a request of another sandbox.
+    static EVENTS: Mailboxes<(u32, u32), GatewayEvent> = const { Mailboxes::new() };
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Sends requests through JavaScript.
 #[derive(Debug)]
 pub(crate) struct JsGateway {
+    sandbox: u32,
     by_name: bool,
 }
 
 impl JsGateway {
     /// `given.byName`: JavaScript connects to host names and does not accept addresses.
-    pub(crate) fn new(given: &JsValue) -> Self {
-        Self { by_name: get(given, "byName").is_truthy() }
+    pub(crate) fn new(sandbox: u32, given: &JsValue) -> Self {
+        Self { sandbox, by_name: get(given, "byName").is_truthy() }
     }
 }
 
 /// A request or name lookup in progress. Dropping it cancels it in JavaScript.
 #[derive(Debug)]
-struct PendingRequest(u32);
+struct PendingRequest {
+    sandbox: u32,
+    number: u32,
+}
 
 impl PendingRequest {
-    fn start() -> Self {
+    fn start(sandbox: u32) -> Self {
         let number = LAST.with(|last| {
             let number = last.get().wrapping_add(1);
             last.set(number);
             number
         });
-        EVENTS.with(|event| event.open(number));
-        Self(number)
+        EVENTS.with(|event| event.open((sandbox, number)));
+        Self { sandbox, number }
     }
 
     fn poll(&self, cx: &mut Context<'_>) -> Poll<GatewayEvent> {
-        EVENTS.with(|event| event.poll(self.0, cx.waker()))
+        EVENTS.with(|event| event.poll((self.sandbox, self.number), cx.waker()))
     }
 }
 
 impl Drop for PendingRequest {
     fn drop(&mut self) {
-        EVENTS.with(|event| event.close(self.0));
-        js_imports::net_cancelled(self.0);
+        EVENTS.with(|event| event.close((self.sandbox, self.number)));
+        js_imports::net_cancelled(self.sandbox, self.number);
     }
 }
 
@@ -103,9 +108,10 @@ impl HttpGateway for JsGateway {
     }
 
     fn resolve(&self, name: String, within: Duration) -> BoxFuture<'static, Result<Vec<IpAddr>, GatewayError>> {
+        let sandbox = self.sandbox;
         Box::pin(async move {
-            let pending = PendingRequest::start();
-            js_imports::net_resolve(pending.0, &name, milliseconds(within));
+            let pending = PendingRequest::start(sandbox);
+            js_imports::net_resolve(sandbox, pending.number, &name, milliseconds(within));
             match poll_fn(|cx| pending.poll(cx)).await {
                 GatewayEvent::Addresses(addresses) => Ok(addresses),
                 GatewayEvent::Failed(error) => Err(error),
@@ -115,9 +121,10 @@ impl HttpGateway for JsGateway {
     }
 
     fn send(&self, request: GatewayRequest) -> BoxFuture<'static, Result<GatewayReply, GatewayError>> {
+        let sandbox = self.sandbox;
         Box::pin(async move {
-            let pending = PendingRequest::start();
-            js_imports::net_send(pending.0, &request_to_js(&request));
+            let pending = PendingRequest::start(sandbox);
+            js_imports::net_send(sandbox, pending.number, &request_to_js(&request));
             let mut exchange = Exchange { pending, body: request.body.map(|(body, _)| body), body_requested: false };
             match poll_fn(|cx| exchange.poll(cx)).await {
                 GatewayEvent::Head(head) => Ok(reply(*head, exchange)),
@@ -201,15 +208,15 @@ impl Exchange {
         };
         self.body_requested = false;
         match chunk {
-            Some(Ok(chunk)) => js_imports::net_body(self.pending.0, &chunk, false),
+            Some(Ok(chunk)) => js_imports::net_body(self.pending.sandbox, self.pending.number, &chunk, false),
             None => {
                 self.body = None;
-                js_imports::net_body(self.pending.0, &[], true);
+                js_imports::net_body(self.pending.sandbox, self.pending.number, &[], true);
             }
             Some(Err(_)) => {
                 // An incomplete body must not arrive as a complete one.
                 self.body = None;
-                js_imports::net_body_failed(self.pending.0);
+                js_imports::net_body_failed(self.pending.sandbox, self.pending.number);
             }
         }
     }
@@ -225,7 +232,7 @@ impl Body for ResponseBody {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
         if !self.requested {
             self.requested = true;
-            js_imports::net_pull(self.exchange.pending.0);
+            js_imports::net_pull(self.exchange.pending.sandbox, self.exchange.pending.number);
         }
         let event = ready!(self.exchange.poll(cx));
         self.requested = false;
@@ -238,25 +245,29 @@ impl Body for ResponseBody {
     }
 }
 
-fn post_event(request: u32, what: GatewayEvent) {
-    EVENTS.with(|event| event.put(request, what));
+fn post_event(sandbox: u32, request: u32, event: GatewayEvent) {
+    EVENTS.with(|events| events.put((sandbox, request), event));
 }
 
 /// Receives the addresses of a name.
 #[wasm_bindgen(js_name = netResolved)]
-pub fn net_resolved(request: u32, addresses: Vec<String>) {
-    post_event(request, GatewayEvent::Addresses(addresses.iter().filter_map(|address| address.parse().ok()).collect()));
+pub fn net_resolved(sandbox: u32, request: u32, addresses: Vec<String>) {
+    post_event(
+        sandbox,
+        request,
+        GatewayEvent::Addresses(addresses.iter().filter_map(|address| address.parse().ok()).collect()),
+    );
 }
 
 /// The next chunk of a request body can be sent.
 #[wasm_bindgen(js_name = netBodyRequested)]
-pub fn net_body_requested(request: u32) {
-    post_event(request, GatewayEvent::BodyRequested);
+pub fn net_body_requested(sandbox: u32, request: u32) {
+    post_event(sandbox, request, GatewayEvent::BodyRequested);
 }
 
 /// Receives the head of a response.
 #[wasm_bindgen(js_name = netHead)]
-pub fn net_head(request: u32, head: &JsValue) {
+pub fn net_head(sandbox: u32, request: u32, head: &JsValue) {
     let time = |name| duration(head, name).unwrap_or_default();
     let header = |pair: JsValue| {
         let [name, value] = <[JsValue; 2]>::try_from(list(&pair)).unwrap_or_default();
@@ -274,18 +285,18 @@ pub fn net_head(request: u32, head: &JsValue) {
             responded: time("answeredMs"),
         },
     };
-    post_event(request, GatewayEvent::Head(Box::new(event)));
+    post_event(sandbox, request, GatewayEvent::Head(Box::new(event)));
 }
 
 /// Receives a chunk of a response body; an empty chunk is the end.
 #[wasm_bindgen(js_name = netChunk)]
-pub fn net_chunk(request: u32, chunk: Vec<u8>) {
-    post_event(request, if chunk.is_empty() { GatewayEvent::End } else { GatewayEvent::Chunk(chunk) });
+pub fn net_chunk(sandbox: u32, request: u32, chunk: Vec<u8>) {
+    post_event(sandbox, request, if chunk.is_empty() { GatewayEvent::End } else { GatewayEvent::Chunk(chunk) });
 }
 
 /// A request has failed, or its response is incomplete.
 #[wasm_bindgen(js_name = netFailed)]
-pub fn net_failed(request: u32, kind: &str, message: &str) {
+pub fn net_failed(sandbox: u32, request: u32, kind: &str, message: &str) {
     let kinds = [
         GatewayErrorKind::Resolve,
         GatewayErrorKind::Connect,
@@ -298,5 +309,5 @@ pub fn net_failed(request: u32, kind: &str, message: &str) {
         GatewayErrorKind::Protocol,
     ];
     let kind = kinds.into_iter().find(|known| known.as_str() == kind).unwrap_or(GatewayErrorKind::Internal);
-    post_event(request, GatewayEvent::Failed(GatewayError::new(kind, message)));
+    post_event(sandbox, request, GatewayEvent::Failed(GatewayError::new(kind, message)));
 }

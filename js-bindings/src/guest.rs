@@ -1,15 +1,15 @@
 //! State of guests in the engine, in addition to that of the kernel.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tidebox_kernel::{ExitStatus, GuestMemory, MemoryFault, ProcessFlags, SharedKernel, Signal};
+use tidebox_kernel::{ExitStatus, GuestMemory, MemoryFault, Pid, ProcessFlags, SharedKernel, Signal};
 
 use crate::js_imports;
 use crate::pack::Interrupts;
+use crate::slots::Slots;
 
-/// The memory of a guest, accessed through JavaScript.
+/// The memory of the guest with this slot, accessed through JavaScript.
 #[derive(Debug)]
 pub(crate) struct JsGuestMemory(pub(crate) u32);
 
@@ -27,7 +27,9 @@ impl GuestMemory for JsGuestMemory {
 #[derive(Debug)]
 pub(crate) struct Guest {
     pub(crate) kernel: SharedKernel,
-    pub(crate) session: u32,
+    pub(crate) pid: Pid,
+    /// Slot of its execution.
+    pub(crate) execution: u32,
     /// State that the kernel sets, such as the signal that kills the guest.
     pub(crate) flags: Arc<ProcessFlags>,
     /// Exit status, set before its stack is unwound.
@@ -49,15 +51,19 @@ impl Guest {
 }
 
 thread_local! {
-    /// Keyed by pid: this module runs one kernel, so pids are unique.
-    static GUESTS: RefCell<BTreeMap<u32, Guest>> = const { RefCell::new(BTreeMap::new()) };
+    static GUESTS: RefCell<Slots<Guest>> = const { RefCell::new(Slots::new()) };
 }
 
-/// Calls `work` with the table of guests. `work` must not call functions that run guests.
-pub(crate) fn guests<T>(work: impl FnOnce(&mut BTreeMap<u32, Guest>) -> T) -> T {
+/// Calls `work` with the table of the guests of all sandboxes. `work` must not call functions that run guests.
+pub(crate) fn guests<T>(work: impl FnOnce(&mut Slots<Guest>) -> T) -> T {
     GUESTS.with(|guests| work(&mut guests.borrow_mut()))
 }
 
-pub(crate) fn guest<T>(pid: u32, work: impl FnOnce(&mut Guest) -> T) -> Option<T> {
-    guests(|guests| guests.get_mut(&pid).map(work))
+pub(crate) fn guest<T>(slot: u32, work: impl FnOnce(&mut Guest) -> T) -> Option<T> {
+    guests(|guests| guests.get_mut(slot).map(work))
+}
+
+/// Returns the kernel of a guest, and its pid there.
+pub(crate) fn process(slot: u32) -> Option<(SharedKernel, Pid)> {
+    guest(slot, |guest| (Arc::clone(&guest.kernel), guest.pid))
 }

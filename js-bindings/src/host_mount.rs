@@ -15,20 +15,20 @@ const FIELDS: usize = 10;
 /// A name in a directory. The kind is `None` unless it is a file, a directory or a link.
 pub(crate) type Entry = (Vec<u8>, Option<EntryKind>);
 
-/// A host directory by its index in the options.
+/// A host directory by its number in JavaScript.
 #[derive(Debug)]
 pub(crate) struct HostDir {
-    index: u32,
+    number: u32,
 }
 
 impl HostDir {
-    pub(crate) fn new(index: u32) -> Self {
-        Self { index }
+    pub(crate) fn new(number: u32) -> Self {
+        Self { number }
     }
 
     /// Lists a directory.
     pub(crate) fn entries(&self, path: &[u8]) -> Result<Vec<Entry>, Errno> {
-        let names = map_js_error(js_imports::dir_list(self.index, path))?;
+        let names = map_js_error(js_imports::dir_list(self.number, path))?;
         let entry = |pair: JsValue| {
             let [name, what] = <[JsValue; 2]>::try_from(list(&pair)).unwrap_or_default();
             (bytes(&name), kind(what.as_f64().unwrap_or(0.0)).ok())
@@ -79,12 +79,12 @@ fn seconds(time: Option<u64>) -> f64 {
 
 impl Mount for HostDir {
     fn writes(&self) -> WriteSupport {
-        if js_imports::dir_is_writable(self.index) { WriteSupport::InPlace } else { WriteSupport::None }
+        if js_imports::dir_is_writable(self.number) { WriteSupport::InPlace } else { WriteSupport::None }
     }
 
     fn metadata(&self, path: &[u8]) -> Result<Metadata, Errno> {
         let mut fields = [0.0; FIELDS];
-        map_js_error(js_imports::dir_stat(self.index, path, &mut fields))?;
+        map_js_error(js_imports::dir_stat(self.number, path, &mut fields))?;
         metadata(&fields)
     }
 
@@ -94,48 +94,48 @@ impl Mount for HostDir {
     }
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        map_js_error(js_imports::dir_read_link(self.index, path))
+        map_js_error(js_imports::dir_read_link(self.number, path))
     }
 
     fn open(&self, path: &[u8], access: Access) -> Result<Arc<dyn MountFile>, Errno> {
-        let file = map_js_error(js_imports::dir_open_file(self.index, path, access == Access::Write))?;
+        let file = map_js_error(js_imports::dir_open_file(self.number, path, access == Access::Write))?;
         Ok(Arc::new(HostFile { file }))
     }
 
     fn create(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_create_file(self.index, path, mode))
+        map_js_error(js_imports::dir_create_file(self.number, path, mode))
     }
 
     fn create_dir(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_create_dir(self.index, path, mode))
+        map_js_error(js_imports::dir_create_dir(self.number, path, mode))
     }
 
     fn symlink(&self, target: &[u8], path: &[u8]) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_symlink(self.index, target, path))
+        map_js_error(js_imports::dir_symlink(self.number, target, path))
     }
 
     fn hard_link(&self, existing: &[u8], path: &[u8]) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_hard_link(self.index, existing, path))
+        map_js_error(js_imports::dir_hard_link(self.number, existing, path))
     }
 
     fn remove_file(&self, path: &[u8]) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_remove(self.index, path, false))
+        map_js_error(js_imports::dir_remove(self.number, path, false))
     }
 
     fn remove_dir(&self, path: &[u8]) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_remove(self.index, path, true))
+        map_js_error(js_imports::dir_remove(self.number, path, true))
     }
 
     fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_rename(self.index, from, to))
+        map_js_error(js_imports::dir_rename(self.number, from, to))
     }
 
     fn set_mode(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_set_mode(self.index, path, mode))
+        map_js_error(js_imports::dir_set_mode(self.number, path, mode))
     }
 
     fn set_times(&self, path: &[u8], atime: Option<u64>, mtime: Option<u64>) -> Result<(), Errno> {
-        map_js_error(js_imports::dir_set_times(self.index, path, seconds(atime), seconds(mtime)))
+        map_js_error(js_imports::dir_set_times(self.number, path, seconds(atime), seconds(mtime)))
     }
 }
 

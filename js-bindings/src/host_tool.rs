@@ -40,38 +40,48 @@ enum ToolRequest {
     End(u8),
 }
 
+/// A call: its sandbox, and its number in this instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct CallId {
+    sandbox: u32,
+    call: u32,
+}
+
 thread_local! {
-    static REQUESTS: Mailboxes<(u32, ToolChannel), ToolRequest> = const { Mailboxes::new() };
+    /// By sandbox, call and channel, so that a message never reaches a call of another sandbox.
+    static REQUESTS: Mailboxes<(CallId, ToolChannel), ToolRequest> = const { Mailboxes::new() };
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A host tool by its name in JavaScript.
 #[derive(Debug)]
 pub(crate) struct JsTool {
+    sandbox: u32,
     name: Arc<str>,
 }
 
 impl JsTool {
-    pub(crate) fn new(name: &str) -> Self {
-        Self { name: Arc::from(name) }
+    pub(crate) fn new(sandbox: u32, name: &str) -> Self {
+        Self { sandbox, name: Arc::from(name) }
     }
 
     pub(crate) fn call(&self, call: HostCall) -> BoxFuture<'static, u8> {
-        Box::pin(run_tool(Arc::clone(&self.name), call))
+        Box::pin(run_tool(self.sandbox, Arc::clone(&self.name), call))
     }
 }
 
 /// A call in progress. Dropping it notifies the function that the call has ended.
-struct ActiveCall(u32);
+struct ActiveCall(CallId);
 
 impl ActiveCall {
-    fn start(name: &str, call: &HostCall) -> Self {
+    fn start(sandbox: u32, name: &str, call: &HostCall) -> Self {
         let number = LAST.with(|last| {
             let number = last.get().wrapping_add(1);
             last.set(number);
             number
         });
-        REQUESTS.with(|requests| TOOL_CHANNELS.into_iter().for_each(|channel| requests.open((number, channel))));
+        let id = CallId { sandbox, call: number };
+        REQUESTS.with(|requests| TOOL_CHANNELS.into_iter().for_each(|channel| requests.open((id, channel))));
         let list = |texts: &[Vec<u8>]| texts.iter().map(|text| Uint8Array::from(text.as_slice())).collect::<Array>();
         let details = object([
             ("tool", JsValue::from_str(name)),
@@ -80,29 +90,29 @@ impl ActiveCall {
             ("env", list(&call.environment).into()),
             ("cwd", JsValue::from_str(&call.cwd.to_text())),
         ]);
-        js_imports::tool_call(number, &details);
-        Self(number)
+        js_imports::tool_call(sandbox, number, &details);
+        Self(id)
     }
 }
 
 impl Drop for ActiveCall {
     fn drop(&mut self) {
         REQUESTS.with(|requests| TOOL_CHANNELS.into_iter().for_each(|channel| requests.close((self.0, channel))));
-        js_imports::tool_cancelled(self.0);
+        js_imports::tool_cancelled(self.0.sandbox, self.0.call);
     }
 }
 
-async fn run_tool(name: Arc<str>, call: HostCall) -> u8 {
-    let active = ActiveCall::start(&name, &call);
-    let number = active.0;
+async fn run_tool(sandbox: u32, name: Arc<str>, call: HostCall) -> u8 {
+    let active = ActiveCall::start(sandbox, &name, &call);
+    let id = active.0;
     let HostCall { stdin, stdout, stderr, files, .. } = call;
     let work = pin!(join4(
-        input(number, stdin),
-        output(number, ToolChannel::Output, stdout),
-        output(number, ToolChannel::Errors, stderr),
-        serve_files(number, files),
+        input(id, stdin),
+        output(id, ToolChannel::Output, stdout),
+        output(id, ToolChannel::Errors, stderr),
+        serve_files(id, files),
     ));
-    let end = pin!(next(&REQUESTS, (number, ToolChannel::End)));
+    let end = pin!(next(&REQUESTS, (id, ToolChannel::End)));
     match select(end, work).await {
         Either::Left((ToolRequest::End(code), _)) => code,
         // The other futures never complete.
@@ -110,28 +120,28 @@ async fn run_tool(name: Arc<str>, call: HostCall) -> u8 {
     }
 }
 
-async fn input(call: u32, mut stdin: HostInput) {
+async fn input(id: CallId, mut stdin: HostInput) {
     loop {
-        if let ToolRequest::Read { request, max_bytes } = next(&REQUESTS, (call, ToolChannel::Input)).await {
+        if let ToolRequest::Read { request, max_bytes } = next(&REQUESTS, (id, ToolChannel::Input)).await {
             let bytes = stdin.read(max_bytes.clamp(1, CHUNK_BYTES)).await;
-            js_imports::tool_reply(call, request, true, &bytes);
+            js_imports::tool_reply(id.sandbox, id.call, request, true, &bytes);
         }
     }
 }
 
-async fn output(call: u32, channel: ToolChannel, mut stream: HostOutput) {
+async fn output(id: CallId, channel: ToolChannel, mut stream: HostOutput) {
     loop {
-        if let ToolRequest::Write { request, bytes } = next(&REQUESTS, (call, channel)).await {
+        if let ToolRequest::Write { request, bytes } = next(&REQUESTS, (id, channel)).await {
             let written = stream.write(bytes).await.is_ok();
-            js_imports::tool_reply(call, request, written, &[]);
+            js_imports::tool_reply(id.sandbox, id.call, request, written, &[]);
         }
     }
 }
 
 /// Errors are returned as their messages.
-async fn serve_files(call: u32, files: HostFiles) {
+async fn serve_files(id: CallId, files: HostFiles) {
     loop {
-        let (request, run_tool) = match next(&REQUESTS, (call, ToolChannel::Files)).await {
+        let (request, run_tool) = match next(&REQUESTS, (id, ToolChannel::Files)).await {
             ToolRequest::ReadFile { request, path, max_bytes } => (request, files.read(&path, max_bytes).await),
             ToolRequest::WriteFile { request, path, bytes } => {
                 (request, files.write(&path, &bytes).await.map(|()| Vec::new()))
@@ -139,34 +149,38 @@ async fn serve_files(call: u32, files: HostFiles) {
             _ => continue,
         };
         match run_tool {
-            Ok(bytes) => js_imports::tool_reply(call, request, true, &bytes),
-            Err(rejection) => js_imports::tool_reply(call, request, false, rejection.message.as_bytes()),
+            Ok(bytes) => js_imports::tool_reply(id.sandbox, id.call, request, true, &bytes),
+            Err(rejection) => js_imports::tool_reply(id.sandbox, id.call, request, false, rejection.message.as_bytes()),
         }
     }
 }
 
-fn post_request(call: u32, channel: ToolChannel, post_request: ToolRequest) {
-    REQUESTS.with(|requests| requests.put((call, channel), post_request));
+fn post_request(id: CallId, channel: ToolChannel, request: ToolRequest) {
+    REQUESTS.with(|requests| requests.put((id, channel), request));
 }
 
 /// A function reads up to `most` bytes of its standard input.
 #[wasm_bindgen(js_name = toolReads)]
-pub fn tool_reads(call: u32, request: u32, max_bytes: f64) {
-    post_request(call, ToolChannel::Input, ToolRequest::Read { request, max_bytes: max_bytes as usize });
+pub fn tool_reads(sandbox: u32, call: u32, request: u32, max_bytes: f64) {
+    post_request(
+        CallId { sandbox, call },
+        ToolChannel::Input,
+        ToolRequest::Read { request, max_bytes: max_bytes as usize },
+    );
 }
 
 /// A function writes to its standard output, or to standard error.
 #[wasm_bindgen(js_name = toolWrites)]
-pub fn tool_writes(call: u32, request: u32, stderr: bool, bytes: Vec<u8>) {
+pub fn tool_writes(sandbox: u32, call: u32, request: u32, stderr: bool, bytes: Vec<u8>) {
     let channel = if stderr { ToolChannel::Errors } else { ToolChannel::Output };
-    post_request(call, channel, ToolRequest::Write { request, bytes });
+    post_request(CallId { sandbox, call }, channel, ToolRequest::Write { request, bytes });
 }
 
 /// A function reads a file of the sandbox of at most `most` bytes.
 #[wasm_bindgen(js_name = toolReadsFile)]
-pub fn tool_reads_file(call: u32, request: u32, path: Vec<u8>, max_bytes: f64) {
+pub fn tool_reads_file(sandbox: u32, call: u32, request: u32, path: Vec<u8>, max_bytes: f64) {
     post_request(
-        call,
+        CallId { sandbox, call },
         ToolChannel::Files,
         ToolRequest::ReadFile { request, path, max_bytes: crate::options::to_integer(max_bytes) },
     );
@@ -174,12 +188,12 @@ pub fn tool_reads_file(call: u32, request: u32, path: Vec<u8>, max_bytes: f64) {
 
 /// A function writes a file of the sandbox.
 #[wasm_bindgen(js_name = toolWritesFile)]
-pub fn tool_writes_file(call: u32, request: u32, path: Vec<u8>, bytes: Vec<u8>) {
-    post_request(call, ToolChannel::Files, ToolRequest::WriteFile { request, path, bytes });
+pub fn tool_writes_file(sandbox: u32, call: u32, request: u32, path: Vec<u8>, bytes: Vec<u8>) {
+    post_request(CallId { sandbox, call }, ToolChannel::Files, ToolRequest::WriteFile { request, path, bytes });
 }
 
 /// A function has ended.
 #[wasm_bindgen(js_name = toolExited)]
-pub fn tool_exited(call: u32, code: u8) {
-    post_request(call, ToolChannel::End, ToolRequest::End(code));
+pub fn tool_exited(sandbox: u32, call: u32, code: u8) {
+    post_request(CallId { sandbox, call }, ToolChannel::End, ToolRequest::End(code));
 }

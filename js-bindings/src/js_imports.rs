@@ -9,47 +9,47 @@ use wasm_bindgen::prelude::wasm_bindgen;
 extern "C" {
     /// Copies from the memory of a guest. Returns `false` if the range is out of bounds.
     #[wasm_bindgen(js_name = guestRead)]
-    pub(crate) fn guest_read(pid: u32, at: u32, dst: &mut [u8]) -> bool;
+    pub(crate) fn guest_read(slot: u32, at: u32, dst: &mut [u8]) -> bool;
 
     /// Copies to the memory of a guest. Returns `false` if the range is out of bounds.
     #[wasm_bindgen(js_name = guestWrite)]
-    pub(crate) fn guest_write(pid: u32, at: u32, src: &[u8]) -> bool;
+    pub(crate) fn guest_write(slot: u32, at: u32, src: &[u8]) -> bool;
 
-    /// Adds a guest to the run queue. `program` is the name passed to [`has_program`].
+    /// Adds a guest to the run queue of its sandbox. `program` is the name passed to [`has_program`].
     #[wasm_bindgen(js_name = guestStart)]
-    pub(crate) fn guest_start(session: u32, pid: u32, program: &str);
+    pub(crate) fn guest_start(sandbox: u32, execution: u32, slot: u32, program: &str);
 
     /// Returns whether a guest's module supports forks.
     #[wasm_bindgen(js_name = guestCanFork)]
-    pub(crate) fn guest_can_fork(pid: u32) -> bool;
+    pub(crate) fn guest_can_fork(slot: u32) -> bool;
 
     /// Copies a guest and adds the copy to the run queue. Returns `false` if that fails.
     #[wasm_bindgen(js_name = guestFork)]
-    pub(crate) fn guest_fork(session: u32, parent: u32, child: u32, arg: i32) -> bool;
+    pub(crate) fn guest_fork(parent: u32, child: u32, arg: i32) -> bool;
 
     /// Wakes a blocked guest; it retries its call.
     #[wasm_bindgen(js_name = guestWake)]
-    pub(crate) fn guest_wake(pid: u32);
+    pub(crate) fn guest_wake(slot: u32);
 
     /// Drops the guests of an execution that has ended.
     #[wasm_bindgen(js_name = dropGuests)]
-    pub(crate) fn drop_guests(session: u32);
+    pub(crate) fn drop_guests(execution: u32);
 
     /// Pauses or resumes the guests of an execution.
     #[wasm_bindgen(js_name = pauseExecution)]
-    pub(crate) fn pause_execution(session: u32, rests: bool);
+    pub(crate) fn pause_execution(execution: u32, rests: bool);
 
     /// Calls [`wake_execution`](crate::engine::wake_execution) once after `milliseconds`.
     #[wasm_bindgen(js_name = alarm)]
-    pub(crate) fn alarm(session: u32, milliseconds: f64);
+    pub(crate) fn alarm(execution: u32, milliseconds: f64);
 
-    /// Returns whether the program is part of the package or was added before.
+    /// Returns whether the program is part of the package or was added to the sandbox before.
     #[wasm_bindgen(js_name = hasProgram)]
-    pub(crate) fn has_program(program: &str) -> bool;
+    pub(crate) fn has_program(sandbox: u32, program: &str) -> bool;
 
-    /// Adds a rewritten module under a name.
+    /// Adds a rewritten module to a sandbox under a name.
     #[wasm_bindgen(js_name = addProgram)]
-    pub(crate) fn add_program(program: &str, wasm: &[u8]);
+    pub(crate) fn add_program(sandbox: u32, program: &str, wasm: &[u8]);
 
     /// Returns the bytes of a program of the package, read synchronously.
     #[wasm_bindgen(js_name = programBytes)]
@@ -61,7 +61,7 @@ extern "C" {
 
     /// Delivers output of a command to a caller that streams it.
     #[wasm_bindgen(js_name = deliver)]
-    pub(crate) fn deliver(call: u32, stderr: bool, bytes: &[u8]);
+    pub(crate) fn deliver(sandbox: u32, call: u32, stderr: bool, bytes: &[u8]);
 
     /// Milliseconds since the Unix epoch.
     #[wasm_bindgen(js_name = realtime)]
@@ -81,40 +81,40 @@ extern "C" {
 
     /// Calls a host tool; `details` has its arguments.
     #[wasm_bindgen(js_name = toolCall)]
-    pub(crate) fn tool_call(call: u32, details: &JsValue);
+    pub(crate) fn tool_call(sandbox: u32, call: u32, details: &JsValue);
 
     /// Responds to a request of a host tool with bytes, or with the outcome of a write. If it failed, `bytes` is the error
     /// message.
     #[wasm_bindgen(js_name = toolReply)]
-    pub(crate) fn tool_reply(call: u32, request: u32, good: bool, bytes: &[u8]);
+    pub(crate) fn tool_reply(sandbox: u32, call: u32, request: u32, good: bool, bytes: &[u8]);
 
     /// Notifies a host tool that its call has ended.
     #[wasm_bindgen(js_name = toolCancelled)]
-    pub(crate) fn tool_cancelled(call: u32);
+    pub(crate) fn tool_cancelled(sandbox: u32, call: u32);
 
     /// Resolves a host name.
     #[wasm_bindgen(js_name = netResolve)]
-    pub(crate) fn net_resolve(request: u32, name: &str, within: f64);
+    pub(crate) fn net_resolve(sandbox: u32, request: u32, name: &str, within: f64);
 
     /// Sends a request.
     #[wasm_bindgen(js_name = netSend)]
-    pub(crate) fn net_send(request: u32, details: &JsValue);
+    pub(crate) fn net_send(sandbox: u32, request: u32, details: &JsValue);
 
     /// Sends the next chunk of a request body, or its end.
     #[wasm_bindgen(js_name = netBody)]
-    pub(crate) fn net_body(request: u32, chunk: &[u8], end: bool);
+    pub(crate) fn net_body(sandbox: u32, request: u32, chunk: &[u8], end: bool);
 
     /// Reports that the body of a request is incomplete.
     #[wasm_bindgen(js_name = netBodyFailed)]
-    pub(crate) fn net_body_failed(request: u32);
+    pub(crate) fn net_body_failed(sandbox: u32, request: u32);
 
     /// Requests the next chunk of a response body.
     #[wasm_bindgen(js_name = netPull)]
-    pub(crate) fn net_pull(request: u32);
+    pub(crate) fn net_pull(sandbox: u32, request: u32);
 
     /// Cancels a request.
     #[wasm_bindgen(js_name = netCancelled)]
-    pub(crate) fn net_cancelled(request: u32);
+    pub(crate) fn net_cancelled(sandbox: u32, request: u32);
 }
 
 // Host directories. Errors are thrown as errno values.

@@ -1,7 +1,7 @@
 //! Tidebox for JavaScript: the kernel and the local backend as one WebAssembly module.
 //!
-//! One instance of this module is one sandbox. It runs in a worker; guests run in the same worker as separate instances. The
-//! modules:
+//! One instance of this module runs in a worker and holds its sandboxes; guests run in the same worker as separate instances.
+//! Guests and executions of all sandboxes are in tables of `slots`; JavaScript numbers the sandboxes. The modules:
 //!
 //! - [`sandbox`] has the methods that the TypeScript class calls: the backend contract with the types of Deep Agents.
 //! - [`engine`] implements the engine port of `tidebox-kernel`; JavaScript (`js/engine.ts`) creates and schedules the instances.
@@ -20,7 +20,7 @@ pub mod brotli;
 mod call_context;
 mod clock;
 pub mod cpu_time;
-mod create;
+pub mod create;
 pub mod engine;
 pub mod exit;
 pub mod gateway;
@@ -38,6 +38,7 @@ pub mod python;
 pub mod rewrite;
 pub mod sandbox;
 mod seed;
+mod slots;
 pub mod snapshots;
 pub mod syscalls;
 

@@ -41,8 +41,8 @@ pub(crate) struct Programs {
     by_address: BTreeMap<usize, (FileBytes, String)>,
     by_digest: BTreeMap<String, String>,
     packs: BTreeMap<usize, Pack>,
-    /// The last rejected program: scripts may start it repeatedly, and the reason does not change.
-    rejected: Mutex<Option<(String, RewriteError)>>,
+    /// The last rejected program and the memory limit: scripts may start it repeatedly, and the reason does not change.
+    rejected: Mutex<Option<(String, u64, RewriteError)>>,
 }
 
 impl fmt::Debug for Programs {
@@ -85,7 +85,8 @@ impl Programs {
         self.pack(image).map(|pack| Arc::clone(&pack.interrupts))
     }
 
-    pub(crate) fn find(&self, image: &Executable, limits: &Limits) -> Result<ModuleSource, RewriteError> {
+    /// Selects the module of a process of `sandbox`.
+    pub(crate) fn find(&self, sandbox: u32, image: &Executable, limits: &Limits) -> Result<ModuleSource, RewriteError> {
         if let Some(pack) = self.pack(image) {
             return Ok(ModuleSource::Loaded(pack.name.clone()));
         }
@@ -97,20 +98,19 @@ impl Programs {
         if let Some(file) = self.by_digest.get(&digest) {
             return Ok(ModuleSource::Loaded(file.clone()));
         }
-        if js_imports::has_program(&digest) {
+        if js_imports::has_program(sandbox, &digest) {
             return Ok(ModuleSource::Loaded(digest));
         }
+        let memory_bytes = limits.process_memory_bytes;
         let mut rejected = self.rejected.lock();
-        if let Some((_, error)) = rejected.as_ref().filter(|(known, _)| *known == digest) {
+        if let Some((known, known_bytes, error)) = rejected.as_ref()
+            && (known.as_str(), *known_bytes) == (digest.as_str(), memory_bytes)
+        {
             return Err(error.clone());
         }
-        let rewrite_limits = RewriteLimits {
-            memory_bytes: limits.process_memory_bytes,
-            exceptions: exceptions(),
-            ..RewriteLimits::default()
-        };
+        let rewrite_limits = RewriteLimits { memory_bytes, exceptions: exceptions(), ..RewriteLimits::default() };
         rewrite(&wasm, rewrite_limits).map(|wasm| ModuleSource::New(digest.clone(), wasm)).inspect_err(|error| {
-            *rejected = Some((digest, error.clone()));
+            *rejected = Some((digest, memory_bytes, error.clone()));
         })
     }
 }

@@ -47,21 +47,23 @@ impl Sandbox {
     pub fn python_run(&self, number: u32, code: String, given: &JsValue, call: u32, streams: bool) -> Promise {
         let timeout = options::duration(given, "timeoutMs");
         let all = Rc::clone(&self.interpreters);
+        let (sandbox, running) = (self.sandbox, self.running.clone());
         promise(async move {
             let Some(mut interpreter) = all.borrow_mut().remove(&number).filter(|found| !found.has_exited()) else {
                 return Err(exited_error());
             };
             let session = interpreter.session();
-            set_paused(session, false);
+            set_paused(sandbox, session, false);
             let mut watch = |event: OutputChunk| {
-                js_imports::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
+                js_imports::deliver(sandbox, call, event.stream == OutputStream::Stderr, &event.bytes);
             };
             let requested =
                 interpreter.request(code.into_bytes(), timeout, if streams { Some(&mut watch) } else { None });
-            let response = WithContext::new(CallContext { call, streams_output: streams }, Box::pin(requested)).await;
+            let context = CallContext { call, streams_output: streams };
+            let response = running.run(call, WithContext::new(context, Box::pin(requested))).await;
             let is_over = interpreter.has_exited();
             if !is_over {
-                set_paused(session, true);
+                set_paused(sandbox, session, true);
                 all.borrow_mut().insert(number, interpreter);
             }
             let response = response?;
@@ -99,8 +101,10 @@ fn start(backend: Arc<VfsBackend>) -> Result<InteractiveProcess<Arc<VfsBackend>>
 }
 
 /// Pauses the execution between two calls.
-fn set_paused(session: ExecutionId, paused: bool) {
-    js_imports::pause_execution(engine::number(session), paused);
+fn set_paused(sandbox: u32, session: ExecutionId, paused: bool) {
+    if let Some(execution) = engine::slot(sandbox, session) {
+        js_imports::pause_execution(execution, paused);
+    }
 }
 
 fn exited_error() -> Error {

@@ -1,8 +1,11 @@
 //! The sandbox for the TypeScript class: methods that return promises of plain objects.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use futures_util::future::{AbortHandle, Abortable};
 use js_sys::{Array, Promise, Uint8Array};
 use tidebox_core::{Error, ExecuteRequest, Limits, OutputChunk, OutputStream, SandboxBackend};
 use tidebox_js_values::value::execute_request;
@@ -18,16 +21,19 @@ use crate::python::Interpreters;
 use crate::response::{self, failure, object};
 use crate::{engine, js_imports};
 
-/// One sandbox. This module supports one at a time: guests are identified by pid, and a second kernel would reuse the pids.
+/// One of the sandboxes of this instance.
 #[wasm_bindgen(js_name = SandboxKernel)]
 #[derive(Debug)]
 pub struct Sandbox {
+    /// Its number in JavaScript.
+    pub(crate) sandbox: u32,
     pub(crate) backend: Arc<VfsBackend>,
     files: FileTools,
     pub(crate) limits: Limits,
     pub(crate) recipe: SandboxRecipe,
     tracker: RefCell<ChangeTracker>,
     pub(crate) interpreters: Interpreters,
+    pub(crate) running: RunningCalls,
 }
 
 /// File changes that the owner of the worker has received, for the case that the worker has to be terminated.
@@ -69,27 +75,29 @@ impl ChangeTracker {
 
 #[wasm_bindgen(js_class = SandboxKernel)]
 impl Sandbox {
-    /// Creates a sandbox. `programs` is the list of the package, `input` are the options of `Sandbox.create`, and `suspends` is
+    /// Creates a sandbox. `number` identifies it in JavaScript, `input` are the options of `Sandbox.create`, and `suspends` is
     /// whether JavaScript can suspend guests.
     ///
     /// # Errors
     /// An object of `kind` and `message` for invalid options.
     #[wasm_bindgen(constructor)]
-    pub fn new(programs: &JsValue, input: &JsValue, suspends: bool) -> Result<Self, JsValue> {
+    pub fn new(number: u32, input: &JsValue, suspends: bool) -> Result<Self, JsValue> {
         engine::set_suspends(suspends);
-        let recipe = SandboxRecipe::new(programs, input.clone(), suspends).map_err(|error| failure(&error))?;
+        let recipe = SandboxRecipe::new(number, input.clone(), suspends).map_err(|error| failure(&error))?;
         let backend = recipe.sandbox()?;
         let created = backend.snapshot().map_err(|error| failure(&error))?;
         let limits = options::limits(&get(input, "limits"));
         let backend = Arc::new(backend);
         let files = FileTools::new(Arc::clone(&backend) as Arc<dyn SandboxBackend>, Some(backend.cwd().clone()));
         Ok(Self {
+            sandbox: number,
             backend,
             files,
             limits,
             recipe,
             tracker: RefCell::new(ChangeTracker::new(created)),
             interpreters: Interpreters::default(),
+            running: RunningCalls::default(),
         })
     }
 
@@ -130,6 +138,7 @@ impl Sandbox {
     pub fn execute(&self, command: &JsValue, input: &JsValue, call: u32, watched: bool) -> Promise {
         let backend = Arc::clone(&self.backend);
         let request = request(&backend, command, input);
+        let (sandbox, calls) = (self.sandbox, self.running.clone());
         promise(async move {
             let request = match request {
                 Ok(request) => request,
@@ -141,20 +150,19 @@ impl Sandbox {
             };
             let mut on_output = |event: OutputChunk| {
                 if !engine::is_delivered() {
-                    js_imports::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
+                    js_imports::deliver(sandbox, call, event.stream == OutputStream::Stderr, &event.bytes);
                 }
             };
             let running =
                 if watched { backend.execute_streaming(request, &mut on_output) } else { backend.execute(request) };
-            Ok(response::execute_result(
-                &WithContext::new(CallContext { call, streams_output: watched }, running).await?,
-            ))
+            let running = WithContext::new(CallContext { call, streams_output: watched }, running);
+            Ok(response::execute_result(&calls.run(call, running).await?))
         })
     }
 
     /// Cancels the command that [`execute`](Self::execute) runs under this number, if it still runs.
     pub fn cancel(&self, call: u32) {
-        engine::stop_call(call);
+        engine::stop_call(self.sandbox, call);
     }
 
     /// Lists a directory.
@@ -210,13 +218,30 @@ impl Sandbox {
         self.files.download_files(paths)
     }
 
-    /// Stops running commands and frees the files.
-    pub fn close(&self) -> Promise {
-        let backend = Arc::clone(&self.backend);
-        promise(async move {
-            backend.close().await?;
-            Ok(JsValue::UNDEFINED)
-        })
+    /// Ends running commands without waiting for them; their calls reject. JavaScript then frees the sandbox.
+    pub fn abort(&self) {
+        self.running.abort();
+        self.interpreters.borrow_mut().clear();
+    }
+}
+
+/// Commands in progress.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunningCalls(Rc<RefCell<BTreeMap<u32, AbortHandle>>>);
+
+impl RunningCalls {
+    /// Completes `work`, unless the sandbox is aborted before.
+    pub(crate) async fn run<T>(&self, call: u32, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.0.borrow_mut().insert(call, handle);
+        let done = Abortable::new(work, registration).await;
+        self.0.borrow_mut().remove(&call);
+        done.unwrap_or_else(|_| Err(Error::closed("execute")))
+    }
+
+    fn abort(&self) {
+        let calls = self.0.take();
+        calls.values().for_each(AbortHandle::abort);
     }
 }
 

@@ -3,6 +3,9 @@
 
 import { Worker } from "node:worker_threads";
 
+// The default of the option `thread`, for runs of the same tests with each.
+if (process.env.TIDEBOX_THREAD) globalThis[Symbol.for("tidebox.thread")] = process.env.TIDEBOX_THREAD;
+
 function fail(what, error) {
   process.exitCode = 1;
   console.error(`# ${what}: ${error?.stack ?? error}`);

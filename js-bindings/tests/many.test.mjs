@@ -53,8 +53,8 @@ test(`${MANY} sandboxes leave no Worker, and no more memory than a few do`, { ti
   const grown = Object.fromEntries(Object.entries(after).map(([name, bytes]) => [name, bytes - before[name]]));
   const shown = Object.entries(grown).map(([name, bytes]) => `${name} ${(bytes / MIB).toFixed(1)}`).join(", ");
   console.log(`${MANY} sandboxes in ${seconds.toFixed(1)} s, MiB more than after 20: ${shown}`);
-  // A sandbox holds some ten times that while it lives: one that stays is seen among ten.
-  assert.ok(grown.rss < MIB * (60 + MANY / 50), shown);
+  // A Worker and its sandbox hold some ten times that: one that stays is seen among ten. A second shared one may have started.
+  assert.ok(grown.rss < MIB * (90 + MANY / 50), shown);
   // What JavaScript holds for a sandbox is some hundred KiB; less than one KiB of each may stay.
   assert.ok(grown.heapUsed < MIB + MANY * 1024, shown);
   assert.ok(grown.external + grown.arrayBuffers < MIB + MANY * 1024, shown);

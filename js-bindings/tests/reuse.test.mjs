@@ -9,7 +9,7 @@ import { Sandbox } from "tidebox";
 async function create(mode) {
   // A Worker has the mode at its start.
   globalThis[Symbol.for("tidebox.reuse")] = mode;
-  return await Sandbox.create({ files: { "data.txt": Array.from({ length: 2000 }, (_, n) => `line ${n * 7919 % 2000}`).join("\n") } });
+  return await Sandbox.create({ thread: "own", files: { "data.txt": Array.from({ length: 2000 }, (_, n) => `line ${n * 7919 % 2000}`).join("\n") } });
 }
 
 /** Scripts that use programs in every way: pipes, subshells, traps, growth, deep recursion, signals, early ends. */
@@ -65,4 +65,16 @@ test("the instance of every program equals a new one after it was used", { skip,
     assert.deepEqual([exitCode, stoppedBy, text], [0, undefined, "done\n"], names.slice(at, at + 10).join(" "));
   }
   await sandbox.close();
+});
+
+test("an instance that another sandbox has used equals a new one", { skip, timeout: 600_000 }, async () => {
+  globalThis[Symbol.for("tidebox.reuse")] = "check";
+  const pair = await Promise.all([1, 2].map((n) => Sandbox.create({ thread: "pool", env: { N: `${n}` }, files: { "data.txt": `canary ${n}\n`.repeat(500) } })));
+  for (const script of [...SCRIPTS, "sort -R data.txt | tail -1; awk -v n=$N 'BEGIN { print n }'"]) {
+    for (const [at, sandbox] of pair.entries()) {
+      const { output, stoppedBy } = await run(sandbox, script);
+      assert.deepEqual([stoppedBy, output.includes("was restarted"), output.includes(`canary ${2 - at}`)], [undefined, false, false], script);
+    }
+  }
+  await Promise.all(pair.map((sandbox) => sandbox.close()));
 });

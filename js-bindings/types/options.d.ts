@@ -109,6 +109,13 @@ export interface SandboxOptions {
      * pack once from a server of the application ({@link PackOption.from}) and keeps it in the storage of the browser.
      */
     packs?: readonly (PackName | PackOption)[];
+    /**
+     * `pool` (default): the sandbox shares a worker with others. It starts in about a millisecond; the commands of all sandboxes of a
+     * worker share its processor time. `own`: the sandbox has a separate worker, which costs some 15 MiB and 40 ms, and shares
+     * neither processor time nor the memory of the kernel with others. `own` is the default for sandboxes with {@link packs} or
+     * {@link mounts}.
+     */
+    thread?: "pool" | "own";
 }
 /** Name of a pack. A sandbox can have one of the two. */
 export type PackName = "python" | "python-slim";

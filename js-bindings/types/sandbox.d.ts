@@ -1,4 +1,4 @@
-/** The local sandbox class: a sandbox in its own worker. */
+/** The local sandbox class. */
 import { AgentBackend } from "./agent_backend.js";
 import type { NetworkLog } from "./network_options.js";
 import type { CallOptions, SandboxOptions } from "./options.js";
@@ -6,7 +6,7 @@ import { PythonSession } from "./python_session.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
 /**
- * A sandbox: files, a shell and about two hundred commands, in its own worker and without access to the host.
+ * A sandbox: files, a shell and about two hundred commands, in a worker and without access to the host.
  *
  * It is a backend for Deep Agents: `createDeepAgent({ backend: await Sandbox.create() })`. Its tool methods never throw: errors
  * are part of the result. Calls may overlap.
@@ -47,8 +47,7 @@ export declare class Sandbox extends AgentBackend {
      */
     restore(snapshot: Snapshot, options?: CallOptions): Promise<void>;
     /**
-     * Creates a second sandbox from the current state, in its own worker, with the same options, a new id, and the same functions
-     * as tools. Both are independent afterwards. Running commands are not copied.
+     * Creates a second sandbox from the current state, with the same options, a new id, and the same functions as tools. Both are independent afterwards. Running commands are not copied.
      *
      * The fork of a deterministic sandbox continues its clock, with different random numbers that are the same in every run.
      *
@@ -91,6 +90,6 @@ export declare class Sandbox extends AgentBackend {
      * engine cannot suspend WebAssembly (JSPI), and for a sandbox that is not open.
      */
     pythonSession(): Promise<PythonSession>;
-    /** Stops running commands and terminates the worker. The files are deleted. Closing twice is not an error. */
+    /** Stops running commands. The files are deleted. Closing twice is not an error. */
     close(): Promise<void>;
 }

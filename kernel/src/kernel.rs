@@ -122,6 +122,12 @@ impl Kernel {
         }
     }
 
+    /// Exchanges the copy buffer of this kernel. An engine with many kernels on one thread gives each call the same buffer, so
+    /// that a kernel at rest holds none.
+    pub fn swap_scratch(&mut self, buffer: &mut Vec<u8>) {
+        std::mem::swap(&mut self.scratch, buffer);
+    }
+
     /// Returns the files.
     pub fn fs(&self) -> &Fs {
         &self.fs

@@ -39,6 +39,12 @@ const NETWORK_TESTS: [&str; 7] = [
     "seed.test.mjs",
 ];
 
+/// Tests that run once more with the other value of the option `thread`: their sandboxes share a Worker by default, or do not.
+const THREADS: [(&str, &[&str]); 2] = [
+    ("own", &["abort.test.mjs", "execute.test.mjs", "hostile.test.mjs", "many.test.mjs", "restart.test.mjs"]),
+    ("pool", &["mounts.test.mjs", "python.test.mjs", "python_sessions.test.mjs"]),
+];
+
 /// The driver of Chromium.
 const BROWSER: [&str; 7] = [
     "suite.test.mjs",
@@ -79,6 +85,9 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command)?;
     }
     for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
+        threads(progress, &setting, &tests.dir, node)?;
+    }
+    for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
         compare_with_native(progress, &setting, &tests.dir, node)?;
     }
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
@@ -116,6 +125,17 @@ struct Setting<'a> {
 /// Runs test files in a directory with one version of Node.
 fn run(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Result<()> {
     run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command(setting, dir, node, files))
+}
+
+/// Runs tests with each value of the option `thread`.
+fn threads(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node) -> Result<()> {
+    for (thread, files) in THREADS {
+        let mut command = command(setting, dir, node, files);
+        command.env("TIDEBOX_THREAD", thread);
+        let what = format!("{} with the thread {thread}", files.join(" "));
+        run_and_count(progress, &format!("Node {}", node.version), &what, command)?;
+    }
+    Ok(())
 }
 
 /// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime.

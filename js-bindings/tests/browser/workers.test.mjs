@@ -42,7 +42,7 @@ describe("Workers of a page", { skip }, () => {
     await page.evaluate(async () => {
       const { Sandbox } = await import("tidebox");
       for (let round = 0; round < 5; round++) {
-        const sandboxes = await Promise.all([1, 2, 3, 4].map(() => Sandbox.create()));
+        const sandboxes = await Promise.all([1, 2, 3, 4].map(() => Sandbox.create({ thread: "own" })));
         await Promise.all(sandboxes.map((sandbox) => sandbox.execute("seq 9 | tail -n 1")));
         await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
       }
@@ -50,6 +50,21 @@ describe("Workers of a page", { skip }, () => {
     for (let wait = 0; page.workers().length > 0 && wait < 50; wait++) await sleep(100);
     assert.deepEqual([page.workers().length, await page.evaluate(() => globalThis.started.length)], [0, 20]);
     assert.deepEqual(complaints, []);
+  });
+
+  test("a few Workers serve all sandboxes, and end when there are none for a while", async (context) => {
+    const { page, complaints } = await opened(context);
+    const outputs = await page.evaluate(async () => {
+      const { Sandbox } = await import("tidebox");
+      const sandboxes = await Promise.all(Array.from({ length: 50 }, (_, n) => Sandbox.create({ files: { n: `${n}` } })));
+      const results = await Promise.all(sandboxes.map((sandbox) => sandbox.execute("cat n")));
+      await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
+      return results.map(({ output }) => output);
+    });
+    assert.deepEqual(outputs, Array.from({ length: 50 }, (_, n) => `${n}`));
+    assert.ok(await page.evaluate(() => globalThis.started.length) <= 4);
+    for (let wait = 0; page.workers().length > 0 && wait < 200; wait++) await sleep(100);
+    assert.deepEqual([page.workers().length, complaints], [0, []]);
   });
 
   test("a sandbox continues after its Worker failed, with the files of the last call", async (context) => {

@@ -1,0 +1,324 @@
+/**
+ * The workers of this process and the sandboxes in them.
+ *
+ * Sandboxes share workers unless they have a separate one. There is one worker until a sandbox has waited for its turn, then a
+ * further one, up to one for each core. Without JSPI a worker runs one command at a time; then a command that finds its worker
+ * busy moves its sandbox to another one. The number of these is not limited.
+ *
+ * A worker that fails ends all of its sandboxes. Each is created again with its next call, from its options and its changes.
+ */
+
+import { hasJspi } from "./suspension.js";
+import type { Call, Cancel, Create, SandboxReport, SandboxResponse, WorkerInput, WorkerOutput } from "./messages.js";
+import { MESSAGE_COUNT, RUNNING_SANDBOX, SHARED_SLOTS } from "./messages.js";
+import { cachedModules } from "./module_cache.js";
+import type { Platform, SandboxWorker } from "./platform.js";
+
+/** The worker of a sandbox: shared with others, or separate. */
+export type Thread = "pool" | "own";
+
+/** Milliseconds in which a worker has to confirm that it has dropped a sandbox, before it is terminated. */
+const DROP_MS = 3_000;
+/** Milliseconds after which a shared worker without sandboxes is terminated. */
+const IDLE_MS = 10_000;
+/** Milliseconds for which a worker counts as busy after its report. */
+const BUSY_FOR_MS = 200;
+/** Sandboxes with calls in progress beyond which a further worker is started. */
+const MAX_RUNNING = 64;
+/** Without JSPI: milliseconds that a call waits for the command of another sandbox, before its sandbox moves. */
+const TURN_MS = 50;
+/** Without JSPI: milliseconds between the starts of two workers, when there are as many as cores. */
+const START_MS = 200;
+
+/** Receives the events of a sandbox in its worker. */
+export interface SeatListener {
+  report(report: SandboxReport): void;
+  /** The worker has ended. `isCause` is true if it was running this sandbox. */
+  crashed(error: unknown, isCause: boolean): void;
+}
+
+/** Unique in this process, so that a late message about a sandbox that has moved reaches nothing. */
+let lastSandbox = 0;
+
+const workers: PoolWorker[] = [];
+/** Number of workers that may be started. */
+let wanted = 1;
+/** Time at which the last worker was started. */
+let startedAt = 0;
+
+/** A sandbox in a worker. */
+export class Seat {
+  readonly sandbox = ++lastSandbox;
+  readonly #worker: PoolWorker;
+  readonly #listener: SeatListener;
+  #isRunning = false;
+  #hasLeft = false;
+
+  constructor(worker: PoolWorker, listener: SeatListener) {
+    this.#worker = worker;
+    this.#listener = listener;
+    worker.enter(this);
+    this.hold(true);
+  }
+
+  /** Resolves when the worker accepts messages. */
+  get ready(): Promise<void> {
+    return this.#worker.ready;
+  }
+
+  /** Memory that the worker reads while it runs guests. */
+  get shared(): Int32Array | undefined {
+    return this.#worker.shared;
+  }
+
+  /**
+   * Sends a message, unless the sandbox has ended: one that is closed while it is created must not be created afterwards.
+   *
+   * @throws if the message cannot be cloned.
+   */
+  send(message: Create | Call | Cancel | SandboxResponse): void {
+    if (!this.#hasLeft) this.#worker.send(message);
+  }
+
+  /** Sets whether calls are in progress. They keep the process alive. */
+  hold(isRunning: boolean): void {
+    if (this.#isRunning === isRunning || (isRunning && this.#hasLeft)) return;
+    this.#isRunning = isRunning;
+    this.#worker.countRunning(isRunning ? 1 : -1);
+  }
+
+  /** True if a call should move the sandbox: its worker is busy with others, and another one has less to do. */
+  get isCrowded(): boolean {
+    return this.#worker.isBusy && this.#worker.running > (this.#isRunning ? 1 : 0) && hasFreeWorker(this.#worker);
+  }
+
+  /**
+   * Without JSPI: waits until no other sandbox of the worker has calls in progress. Returns false if that takes longer than a
+   * call should wait, and the sandbox can move.
+   */
+  async waitForTurn(): Promise<boolean> {
+    let until = performance.now() + TURN_MS;
+    while (!this.#hasLeft && this.#worker.running > (this.#isRunning ? 1 : 0)) {
+      const rest = until - performance.now();
+      if (rest <= 0 && this.#worker.mayLeave) return false;
+      if (rest <= 0) until = performance.now() + TURN_MS;
+      else await this.#worker.runningChanged(rest);
+    }
+    // Others that wait for the same turn see immediately that it is taken.
+    this.hold(true);
+    return true;
+  }
+
+  /**
+   * Ends the sandbox, with its calls in progress if it `hasCalls`. Returns true if its worker did not respond and was terminated,
+   * probably because of this sandbox.
+   */
+  leave(hasCalls: boolean): Promise<boolean> {
+    this.hold(false);
+    this.#hasLeft = true;
+    return this.#worker.leave(this, hasCalls);
+  }
+
+  report(report: SandboxReport): void {
+    this.#listener.report(report);
+  }
+
+  crashed(error: unknown, isCause: boolean): void {
+    this.hold(false);
+    this.#hasLeft = true;
+    this.#listener.crashed(error, isCause);
+  }
+}
+
+/** Gives a sandbox a worker. */
+export function takeSeat(platform: Platform, thread: Thread, listener: SeatListener): Seat {
+  const worker = thread === "own" ? new PoolWorker(platform, false) : chooseWorker(platform);
+  return new Seat(worker, listener);
+}
+
+/** Returns the worker that runs the fewest sandboxes, or a new one. */
+function chooseWorker(platform: Platform): PoolWorker {
+  let best: PoolWorker | undefined;
+  for (const worker of workers) if (best === undefined || worker.load < best.load) best = worker;
+  if (best === undefined || (best.running > 0 && mayStartWorker(platform, best))) {
+    best = new PoolWorker(platform, true);
+    startedAt = performance.now();
+    workers.push(best);
+  }
+  return best;
+}
+
+function mayStartWorker(platform: Platform, best: PoolWorker): boolean {
+  if (hasJspi()) return workers.length < (best.running < MAX_RUNNING ? wanted : platform.maxWorkers);
+  // A worker without JSPI may have to wait for another one, in a function of the application that calls a sandbox. So there is no
+  // limit, but many concurrent calls must not start as many workers.
+  return workers.length < platform.maxWorkers || performance.now() - startedAt >= START_MS;
+}
+
+function hasFreeWorker(than: PoolWorker): boolean {
+  return workers.length < wanted || workers.some((worker) => worker.running + 1 < than.running);
+}
+
+class PoolWorker {
+  readonly shared: Int32Array | undefined;
+  readonly ready: Promise<void>;
+  /** Sandboxes with calls in progress. */
+  running = 0;
+  readonly #platform: Platform;
+  readonly #isShared: boolean;
+  readonly #worker: SandboxWorker;
+  readonly #seats = new Map<number, Seat>();
+  /** Called when a sandbox is dropped. */
+  readonly #dropped = new Map<number, () => void>();
+  #changed: (() => void)[] = [];
+  #hasEnded = false;
+  #busyUntil = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(platform: Platform, isShared: boolean) {
+    this.#platform = platform;
+    this.#isShared = isShared;
+    // Starting a worker takes the longest, so it comes first.
+    this.#worker = platform.start({
+      report: (report) => this.#report(report),
+      crashed: (error) => this.#end(error, this.#runningSandbox()),
+    });
+    // Pages without cross-origin isolation cannot share memory.
+    const shares = typeof SharedArrayBuffer === "function";
+    this.shared = shares ? new Int32Array(new SharedArrayBuffer(4 * SHARED_SLOTS)) : undefined;
+    this.ready = this.#setUp();
+    this.ready.catch((error: unknown) => this.#end(error));
+  }
+
+  async #setUp(): Promise<void> {
+    const modules = await cachedModules(this.#platform);
+    if (this.#hasEnded) return;
+    const prefetch = this.#platform.files !== undefined && !modules.prefetching;
+    modules.prefetching ||= prefetch;
+    const { kernel, programs, compiled } = modules;
+    this.send({ kernel, programs, compiled, prefetch, shared: this.shared });
+  }
+
+  /** Order in which workers are chosen: by the running sandboxes, then by all of them. */
+  get load(): number {
+    return this.running + this.#seats.size / 2 ** 32;
+  }
+
+  /** Without JSPI: true if a sandbox that waits for its turn would find another worker, or could start one. */
+  get mayLeave(): boolean {
+    return workers.some((worker) => worker.running === 0) || mayStartWorker(this.#platform, this);
+  }
+
+  get isBusy(): boolean {
+    return performance.now() < this.#busyUntil;
+  }
+
+  enter(seat: Seat): void {
+    clearTimeout(this.#idle);
+    this.#seats.set(seat.sandbox, seat);
+  }
+
+  send(message: WorkerInput): void {
+    if (this.#hasEnded) return;
+    this.#worker.send(message);
+    if (this.shared === undefined) return;
+    // The worker may wait for messages while a guest is on the stack, and looks at the count between time slices.
+    Atomics.add(this.shared, MESSAGE_COUNT, 1);
+    Atomics.notify(this.shared, MESSAGE_COUNT);
+  }
+
+  countRunning(change: number): void {
+    this.running += change;
+    this.#worker.hold(this.running > 0);
+    for (const changed of this.#changed.splice(0)) changed();
+  }
+
+  /** Resolves when the number of running sandboxes changes, at the latest after `milliseconds`. */
+  runningChanged(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#changed.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  async leave(seat: Seat, hasCalls: boolean): Promise<boolean> {
+    if (!this.#seats.delete(seat.sandbox) || this.#hasEnded) return false;
+    if (!this.#isShared) {
+      this.#end(undefined);
+      return false;
+    }
+    // Without JSPI its guests are on the stack of the worker, which handles no message before they end.
+    const isStuck = hasCalls && (!hasJspi() || !(await this.#drop(seat.sandbox)));
+    if (!hasCalls) this.send({ drop: seat.sandbox });
+    const running = this.#runningSandbox();
+    if (isStuck) this.#end(new Error("a command did not end"), running);
+    else if (this.#seats.size === 0) this.#rest();
+    return isStuck && (running === undefined || running === seat.sandbox);
+  }
+
+  /** Returns false if the worker does not respond. */
+  #drop(sandbox: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#dropped.delete(sandbox);
+        resolve(false);
+      }, DROP_MS);
+      this.#dropped.set(sandbox, () => {
+        clearTimeout(timer);
+        this.#dropped.delete(sandbox);
+        resolve(true);
+      });
+      this.send({ drop: sandbox });
+    });
+  }
+
+  /** A worker without sandboxes is kept for the next one, for a while. It does not keep the process alive. */
+  #rest(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#end(undefined), IDLE_MS);
+    (this.#idle as { unref?: () => void }).unref?.();
+  }
+
+  #runningSandbox(): number | undefined {
+    const running = this.shared === undefined ? 0 : Atomics.load(this.shared, RUNNING_SANDBOX);
+    return running === 0 ? undefined : running;
+  }
+
+  #report(report: WorkerOutput): void {
+    switch (report.type) {
+      case "busy":
+        this.#busyUntil = performance.now() + BUSY_FOR_MS;
+        wanted = Math.min(Math.max(wanted, workers.length + 1), this.#platform.maxWorkers);
+        return;
+      case "compiled":
+        return void cachedModules(this.#platform).then(({ compiled }) => compiled.set(report.file, report.module));
+      case "crashed":
+        return this.#end(new Error(report.reason), report.sandbox ?? this.#runningSandbox());
+      case "dropped":
+        return this.#dropped.get(report.sandbox)?.();
+      case "failed":
+      case "packed":
+        return;
+      default:
+        this.#seats.get(report.sandbox)?.report(report);
+    }
+  }
+
+  /** Terminates the worker. Its sandboxes have failed, probably because of the sandbox `cause`. */
+  #end(error: unknown, cause?: number): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#idle);
+    const at = workers.indexOf(this);
+    if (at >= 0) workers.splice(at, 1);
+    if (workers.length === 0) wanted = 1;
+    this.#worker.terminate();
+    for (const dropped of [...this.#dropped.values()]) dropped();
+    const seats = [...this.#seats.values()];
+    this.#seats.clear();
+    for (const seat of seats) seat.crashed(error, seat.sandbox === cause);
+  }
+}
