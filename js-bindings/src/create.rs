@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tidebox_core::{Error, FileError, SandboxId, SandboxPath};
 use tidebox_kernel::engine::Engine;
-use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, VfsBackend};
+use tidebox_vfs_backend::{BaseFile, BaseImage, SandboxBuilder, Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 
 use crate::clock::{PlatformClock, PlatformEntropy};
@@ -48,7 +48,8 @@ impl SandboxRecipe {
                 other.names.retain(|name| !pack.commands.contains(name));
             }
             installed.push(pack.program());
-            files.extend(pack.files());
+            let read_only = pack.files().into_iter();
+            files.extend(read_only.map(|(path, bytes)| BaseFile { path, bytes, executable: false }));
             programs.add(pack);
         }
         let base = BaseImage::with_files(&installed, files)?;

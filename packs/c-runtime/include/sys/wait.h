@@ -6,7 +6,7 @@
 #include <bits/alltypes.h>
 
 #define WNOHANG 1
-/* No process of a sandbox is ever stopped, so this has no effect. */
+/* Stopped processes are not reported, so this has no effect. */
 #define WUNTRACED 2
 
 #define WEXITSTATUS(s) (((s) >> 8) & 0xff)
