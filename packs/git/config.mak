@@ -1,10 +1,11 @@
 # Settings of Git's Makefile for a Tidebox sandbox. The caller sets CC, AR, RUNTIME and ZLIB.
 prefix = /usr
 gitexecdir = /usr/lib/git-core
+htmldir = /usr/share/doc/git/html
 template_dir = /usr/share/git-core/templates
 sysconfdir = /etc
 SHELL_PATH = /bin/sh
-DEFAULT_PAGER = less
+DEFAULT_PAGER = pager
 DEFAULT_EDITOR = editor
 NO_PTHREADS = 1
 NO_MMAP = 1

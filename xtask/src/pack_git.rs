@@ -30,7 +30,7 @@ const ZLIB_FILES: [&str; 10] =
     ["adler32", "compress", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "uncompr", "zutil"];
 
 /// Parts of Git that are shell scripts. The others need Perl, Python or a display.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 11] = [
     "git-bisect",
     "git-difftool--helper",
     "git-filter-branch",
@@ -39,14 +39,13 @@ const SCRIPTS: [&str; 12] = [
     "git-merge-resolve",
     "git-mergetool--lib",
     "git-quiltimport",
-    "git-request-pull",
     "git-sh-i18n",
     "git-sh-setup",
     "git-submodule",
 ];
 
 /// Commands that `packs/git/files/unavailable` refuses.
-const UNAVAILABLE: [&str; 12] = [
+const UNAVAILABLE: [&str; 13] = [
     "archimport",
     "citool",
     "cvsexportcommit",
@@ -57,6 +56,7 @@ const UNAVAILABLE: [&str; 12] = [
     "imap-send",
     "instaweb",
     "p4",
+    "request-pull",
     "send-email",
     "svn",
 ];

@@ -30,7 +30,8 @@ static int convert(int32_t code, const struct abi_stat *from, struct stat *to)
 	to->st_gid = from->gid;
 	to->st_size = (off_t)from->size;
 	to->st_blksize = 4096;
-	to->st_blocks = (blkcnt_t)((from->size + 511) / 512);
+	/* A file has whole blocks of 4 KiB, as on Linux. */
+	to->st_blocks = (blkcnt_t)((from->size + 4095) / 4096 * 8);
 	convert_time(from->atime, &to->st_atim);
 	convert_time(from->mtime, &to->st_mtim);
 	convert_time(from->ctime, &to->st_ctim);
