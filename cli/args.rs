@@ -42,7 +42,9 @@ pub(crate) enum PackCommand {
         from: Option<PathBuf>,
     },
     List,
-    Remove { name: String },
+    Remove {
+        name: String,
+    },
 }
 
 /// Arguments of `tidebox serve`.
@@ -218,8 +220,7 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn pack(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
-    const USAGE: &str =
-        "invalid arguments; usage: tidebox pack add NAME [--with PACKAGE,...] [--from FILE] | pack list | pack remove NAME";
+    const USAGE: &str = "invalid arguments; usage: tidebox pack add NAME [--with PACKAGE,...] [--from FILE] | pack list | pack remove NAME";
     let action = match parser.next()? {
         Some(Value(word)) => word.string()?,
         Some(Long("help") | Short('h')) => return Ok(Command::Help),

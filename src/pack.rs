@@ -179,7 +179,7 @@ impl Packs {
     /// `from`, the wheel that `cargo xtask` built next to this program is used. Existing runtimes are not affected.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] for another pack, and if there is no wheel; [`ErrorKind::Engine`] for all other errors.
+    /// [`ErrorKind::InvalidRequest`] for another pack, and if the wheel is missing; [`ErrorKind::Engine`] for all other errors.
     pub fn add_program(&self, name: &str, from: Option<&Path>) -> Result<()> {
         let (store, pack) = (self.store()?, find_program(name).ok_or_else(|| unknown(name))?);
         let built = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("pack-git").join(pack.wheel));

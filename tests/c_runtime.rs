@@ -10,7 +10,8 @@ async fn run(name: &str) {
         eprintln!("skipped: {name}.wasm is missing; run `cargo xtask pack c-runtime`");
         return;
     };
-    let sandbox = tidebox::sandbox().expect("the engine starts").tool(name, wasm).build().expect("the sandbox is built");
+    let sandbox =
+        tidebox::sandbox().expect("the engine starts").tool(name, wasm).build().expect("the sandbox is built");
     let response = sandbox.execute(ExecuteRequest::new(name)).await.expect("the command completes");
     assert_eq!((response.exit_code, response.output_text().as_ref()), (Some(0), "0 failed\n"));
 }

@@ -99,7 +99,7 @@ impl PackStore {
         (name == pack.name && version == pack.version).then_some(InstalledProgram { pack, module, len, sha256, dir })
     }
 
-    /// Unpacks a wheel and installs the program, replacing an installed one. The wheel is trusted as far as every guest.
+    /// Unpacks a wheel and installs the program, replacing an installed one. The wheel is not verified: its program is a guest like every other.
     ///
     /// # Errors
     /// If the wheel is not one of this pack, or the directory is not writable.

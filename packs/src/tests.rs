@@ -224,7 +224,8 @@ fn removing_a_pack_keeps_what_another_one_uses() {
 fn a_program_pack_is_installed_from_its_wheel() {
     let dir = tempfile::tempdir().unwrap();
     let (store, wheel) = (PackStore::new(dir.path().join("packs")), dir.path().join(GIT.wheel));
-    fs::write(&wheel, archive(&[("tidebox_git/git.wasm", b"\0asm"), ("tidebox_git/files/etc/gitconfig", b"[x]\n")])).unwrap();
+    fs::write(&wheel, archive(&[("tidebox_git/git.wasm", b"\0asm"), ("tidebox_git/files/etc/gitconfig", b"[x]\n")]))
+        .unwrap();
     assert!(store.installed_program(&GIT).is_none());
     let installed = store.add_program(&GIT, &wheel).unwrap();
     assert_eq!((installed.len, fs::read(&installed.module).unwrap()), (4, b"\0asm".to_vec()));

@@ -144,7 +144,12 @@ fn record(file: &Path) {
     let mut cases = read(file);
     for case in &mut cases {
         let first = native::run(case, variables(file));
-        assert_eq!(first, native::run(case, variables(file)), "two runs of {} differ: make its output stable", case.name);
+        assert_eq!(
+            first,
+            native::run(case, variables(file)),
+            "two runs of {} differ: make its output stable",
+            case.name
+        );
         case.expected = Some(first);
     }
     std::fs::write(file, format::print(&cases)).expect("the file can be written");

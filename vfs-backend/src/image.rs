@@ -49,7 +49,7 @@ pub struct BaseFile {
     pub path: String,
     /// Its content.
     pub bytes: FileBytes,
-    /// Whether it has execute bits.
+    /// True if it has execute bits.
     pub executable: bool,
 }
 

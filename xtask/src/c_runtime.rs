@@ -42,7 +42,7 @@ impl Zig {
         run(command.args(arguments).args(files).arg(output).arg(to), RETRY)
     }
 
-    /// Compiles C files into a static library in `out`, which is created anew.
+    /// Compiles C files into a static library in `out`, replacing an older one.
     pub(crate) fn library(&self, files: &[PathBuf], arguments: &[&str], out: &Path, name: &str) -> Result<()> {
         let mut objects = Vec::new();
         for file in files {

@@ -125,8 +125,8 @@ fn compile_zlib(dir: &Path, zig: &Zig) -> Result<PathBuf> {
     );
     fs::write(package.join("Cargo.toml"), manifest)?;
     let cargo = || Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let described =
-        output(cargo().args(["metadata", "--format-version", "1"]).current_dir(&package), RETRY).context("fetch zlib")?;
+    let described = output(cargo().args(["metadata", "--format-version", "1"]).current_dir(&package), RETRY)
+        .context("fetch zlib")?;
     let lock = fs::read_to_string(package.join("Cargo.lock"))?;
     ensure!(lock.contains(&format!("checksum = \"{ZLIB_SHA256}\"")), "{ZLIB_CRATE} has another checksum than expected");
     let described: serde_json::Value = serde_json::from_slice(&described)?;
