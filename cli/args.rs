@@ -37,9 +37,16 @@ pub(crate) enum Command {
 /// Arguments of `tidebox pack`.
 #[derive(Debug, PartialEq)]
 pub(crate) enum PackCommand {
-    Add { name: String, with: Vec<String> },
+    Add {
+        name: String,
+        with: Vec<String>,
+        /// The wheel of a pack that is a program.
+        from: Option<PathBuf>,
+    },
     List,
-    Remove { name: String },
+    Remove {
+        name: String,
+    },
 }
 
 /// Arguments of `tidebox serve`.
@@ -239,8 +246,7 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn pack(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
-    const USAGE: &str =
-        "invalid arguments; usage: tidebox pack add NAME [--with PACKAGE,...] | pack list | pack remove NAME";
+    const USAGE: &str = "invalid arguments; usage: tidebox pack add NAME [--with PACKAGE,...] [--from FILE] | pack list | pack remove NAME";
     let action = match parser.next()? {
         Some(Value(word)) => word.string()?,
         Some(Long("help") | Short('h')) => return Ok(Command::Help),
@@ -250,19 +256,20 @@ fn pack(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         let (name, dir) = (parser.value()?.string()?, parser.value()?.into());
         return without_arguments(parser, Command::ShipPack { name, dir });
     }
-    let (mut name, mut with) = (None, Vec::new());
+    let (mut name, mut with, mut from) = (None, Vec::new(), None);
     while let Some(argument) = parser.next()? {
         match argument {
             Long("with") if action == "add" => {
                 let names = parser.value()?.string()?;
                 with.extend(names.split(',').filter(|name| !name.is_empty()).map(str::to_owned));
             }
+            Long("from") if action == "add" => from = Some(parser.value()?.into()),
             Value(word) if name.is_none() && action != "list" => name = Some(word.string()?),
             other => return Err(other.unexpected()),
         }
     }
     match (action.as_str(), name) {
-        ("add", Some(name)) => Ok(Command::Pack(PackCommand::Add { name, with })),
+        ("add", Some(name)) => Ok(Command::Pack(PackCommand::Add { name, with, from })),
         ("remove", Some(name)) => Ok(Command::Pack(PackCommand::Remove { name })),
         ("list", None) => Ok(Command::Pack(PackCommand::List)),
         _ => Err(USAGE.into()),

@@ -100,7 +100,7 @@ Usage:
   tidebox shell [OPTIONS]
   tidebox backend [OPTIONS] [--dialect js|python|langchain-tests]
   tidebox serve --provider NAME,...|all [--listen ADDRESS:PORT] [--key KEY] [OPTIONS]
-  tidebox pack add NAME [--with PACKAGE,...] | pack list | pack remove NAME
+  tidebox pack add NAME [--with PACKAGE,...] [--from FILE] | pack list | pack remove NAME
 
 Commands:
   exec     Run one command line and print its output as it arrives. The exit code is that of the command,

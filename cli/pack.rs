@@ -38,7 +38,8 @@ pub(crate) fn ship(name: &str, dir: &Path) -> Result<u8> {
 /// Runs `tidebox pack`.
 pub(crate) fn pack(command: PackCommand) -> Result<u8> {
     match command {
-        PackCommand::Add { name, with } => add(&name, &with),
+        PackCommand::Add { name, with, from: Some(from) } => add_from(&name, &with, &from),
+        PackCommand::Add { name, with, from: None } => add(&name, &with),
         PackCommand::List => list(),
         PackCommand::Remove { name } => {
             if !Packs::user().remove(&name)? {
@@ -65,6 +66,16 @@ fn add(name: &str, with: &[String]) -> Result<u8> {
     // Ends the line before the result is written.
     drop(display);
     added?;
+    eprintln!("the pack {name} is ready");
+    Ok(0)
+}
+
+/// Installs a program from its wheel, also if another one is installed.
+fn add_from(name: &str, with: &[String], from: &Path) -> Result<u8> {
+    if !with.is_empty() {
+        bail!("--with and --from exclude each other");
+    }
+    Packs::user().add_program(name, Some(from))?;
     eprintln!("the pack {name} is ready");
     Ok(0)
 }

@@ -8,8 +8,11 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tidebox_core::{Error, ErrorKind, ExecuteRequest, Limits, Result, SandboxBackend};
 use tidebox_kernel::fs::FileBytes;
-use tidebox_packs::{InstalledPack as StoredPack, PACKS, Pack, PackProgress, PackStore, StagedPack, TreeFile};
-use tidebox_vfs_backend::Program;
+use tidebox_packs::{
+    InstalledPack as StoredPack, InstalledProgram, PACKS, PROGRAM_PACKS, Pack, PackProgress, PackStore, ProgramPack,
+    StagedPack, TreeFile, find_program,
+};
+use tidebox_vfs_backend::{BaseFile, Program};
 use tidebox_wasi_runner::{
     CacheDir, PreinitMode, PreinitSource, PrepareSource, split_module as split_wasm, write_first_image,
 };
@@ -94,20 +97,33 @@ pub struct PackState {
 /// A pack that sandboxes can use.
 #[derive(Clone, Debug)]
 pub struct InstalledPack {
-    pack: &'static Pack,
+    name: &'static str,
+    commands: &'static [&'static str],
     files: Vec<TreeFile>,
-    runtime: PackRuntime,
-    /// Content of its command files: a unique module that identifies the runtime.
+    /// Content of its command files: the program, or a unique module that identifies the runtime.
     stub: FileBytes,
+    runtime: PackRuntime,
 }
 
 /// The runtime of a pack.
 #[derive(Clone, Debug)]
 enum PackRuntime {
+    /// Its commands are an ordinary program.
+    Program,
     /// It exists.
-    Prepared { folder: PathBuf, digest: [u8; 32], task: PreinitMode, image: PathBuf, native: PathBuf },
+    Prepared(&'static Pack, PreparedRuntime),
     /// Its first use prepares it with shipped wheels.
-    OnUse(Packs),
+    OnUse(&'static Pack, Packs),
+}
+
+/// A module with initialized memory.
+#[derive(Clone, Debug)]
+struct PreparedRuntime {
+    folder: PathBuf,
+    digest: [u8; 32],
+    task: PreinitMode,
+    image: PathBuf,
+    native: PathBuf,
 }
 
 /// The parts of packs that belong to the program, not to the user.
@@ -158,18 +174,22 @@ impl Packs {
                 with: installed.map(|installed| installed.manifest.extra_packages).unwrap_or_default(),
             }
         };
-        PACKS.iter().map(state).collect()
+        let program = |pack: &'static ProgramPack| {
+            let (name, version, about) = (pack.name, pack.version, pack.about);
+            let ready = self.installed_program(pack).is_some();
+            PackState { name, version, about, ready, ready_on_use: false, with: Vec::new() }
+        };
+        PACKS.iter().map(state).chain(PROGRAM_PACKS.iter().map(program)).collect()
     }
 
-    /// Returns the packs that are ready. Empty without the cargo feature `python`. A pack installed by another version of Tidebox
+    /// Returns the packs that are ready. Without the cargo feature `python`, only ordinary programs. A pack installed by another version of Tidebox
     /// is omitted; add it again. Some may [conflict](InstalledPack::conflicts_with): see [`default_packs`](Self::default_packs).
     #[must_use]
     pub fn ready(&self) -> Vec<InstalledPack> {
-        if !cfg!(feature = "python") {
-            return Vec::new();
-        }
         let ready = |pack| InstalledPack::of(&self.installed(pack)?, self.store.as_ref()?.native());
-        PACKS.iter().filter_map(ready).collect()
+        let runtimes = PACKS.iter().filter(|_| cfg!(feature = "python")).filter_map(ready);
+        let program = |pack| InstalledPack::of_program(&self.installed_program(pack)?);
+        runtimes.chain(PROGRAM_PACKS.iter().filter_map(program)).collect()
     }
 
     /// Returns the packs that are ready, and those that the [first use](set_pack_support) prepares. Omits those that have the
@@ -189,7 +209,7 @@ impl Packs {
     fn on_use(&self, pack: &'static Pack) -> Option<InstalledPack> {
         let files = self.store.as_ref()?.list_shipped(pack, &build_fingerprint(pack))?;
         let supported = cfg!(feature = "python") && SUPPORT.get().is_some();
-        supported.then(|| InstalledPack { pack, files, runtime: PackRuntime::OnUse(self.clone()), stub: stub(pack) })
+        supported.then(|| InstalledPack::new(pack, files, PackRuntime::OnUse(pack, self.clone())))
     }
 
     /// Returns a pack, which it prepares if it is not ready. Other processes wait for the first one that does.
@@ -222,6 +242,28 @@ impl Packs {
         self.store.as_ref()?.installed(pack).filter(|installed| installed.manifest.built_by == build_fingerprint(pack))
     }
 
+    fn installed_program(&self, pack: &'static ProgramPack) -> Option<InstalledProgram> {
+        self.store.as_ref()?.installed_program(pack)
+    }
+
+    /// Installs a pack that is an ordinary program (`git`) from its wheel, and compiles it, which takes some seconds. Without
+    /// `from`, the wheel that `cargo xtask` built next to this program is used. Existing runtimes are not affected.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] for another pack, and if the wheel is missing; [`ErrorKind::Engine`] for all other errors.
+    pub fn add_program(&self, name: &str, from: Option<&Path>) -> Result<()> {
+        let (store, pack) = (self.store()?, find_program(name).ok_or_else(|| unknown(name))?);
+        let built = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("pack-git").join(pack.wheel));
+        let wheel = from.map(Path::to_owned).or_else(|| built().filter(|wheel| wheel.is_file()));
+        let wheel = wheel.ok_or_else(|| {
+            let (file, source) = (pack.wheel, pack.source);
+            let message = format!("cannot add the pack {name}: no wheel; pass --from {file}, or {source}");
+            Error::new(ErrorKind::InvalidRequest, "pack", message)
+        })?;
+        store.add_program(pack, &wheel).map_err(|error| failed(&error))?;
+        self.compile(name)
+    }
+
     /// Downloads a pack with the host's `pip`, verifies it, compiles it and pre-initializes it. Completed steps are kept, so call
     /// it again after a failure. `with` names additional packages (`NAME` or `NAME==VERSION`). `progress` receives each step and
     /// the progress of downloads. Compilation takes one to two minutes on all processors and blocks the calling task. Existing
@@ -232,6 +274,10 @@ impl Packs {
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] for all other errors, with a hint.
     pub async fn add(&self, name: &str, with: &[String], mut progress: impl FnMut(PackProgress<'_>)) -> Result<()> {
+        if find_program(name).is_some() {
+            progress(PackProgress::step("unpacking and compiling"));
+            return self.add_program(name, None);
+        }
         let (store, pack) = (self.store()?, find_pack(name)?);
         if !cfg!(feature = "python") {
             return Err(failed(&"cannot add packs: this program was built without the cargo feature `python`"));
@@ -243,8 +289,8 @@ impl Packs {
             let folder = staged.dir().to_owned();
             let image = folder.join(image);
             let files = staged.files().map_err(|error| failed(&error))?;
-            let prepared = PackRuntime::Prepared { folder, digest, task, image, native: store.native() };
-            let ready = InstalledPack { pack, files, runtime: prepared, stub: stub(pack) };
+            let prepared = PreparedRuntime { folder, digest, task, image, native: store.native() };
+            let ready = InstalledPack::new(pack, files, PackRuntime::Prepared(pack, prepared));
             let config = RuntimeConfig { packs: vec![ready.clone()], ..RuntimeConfig::default() };
             Ok::<_, Error>((Runtime::new(config)?, ready))
         };
@@ -282,8 +328,10 @@ impl Packs {
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] if the pack is not installed or cannot be compiled.
     pub fn compile(&self, name: &str) -> Result<()> {
-        let pack = find_pack(name)?;
-        let installed = self.ready().into_iter().find(|installed| installed.name() == pack.name);
+        if find_program(name).is_none() {
+            find_pack(name)?;
+        }
+        let installed = self.ready().into_iter().find(|installed| installed.name() == name);
         let installed = installed.ok_or_else(|| failed(&format!("the pack {name} is not installed")))?;
         let config = RuntimeConfig { packs: vec![installed.clone()], ..RuntimeConfig::default() };
         Runtime::new(config)?.precompile_pack(&installed)
@@ -294,7 +342,11 @@ impl Packs {
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] if its directory cannot be removed.
     pub fn remove(&self, name: &str) -> Result<bool> {
-        self.store()?.remove(find_pack(name)?).map_err(|error| failed(&error))
+        let removed = match find_program(name) {
+            Some(pack) => self.store()?.remove_program(pack),
+            None => self.store()?.remove(find_pack(name)?),
+        };
+        removed.map_err(|error| failed(&error))
     }
 
     fn store(&self) -> Result<&PackStore> {
@@ -306,51 +358,75 @@ impl InstalledPack {
     fn of(installed: &StoredPack, native: PathBuf) -> Option<Self> {
         let (files, digest) = (installed.files().ok()?, unhex(&installed.manifest.module)?);
         let (folder, image) = (installed.dir.clone(), installed.dir.join(IMAGE));
-        let runtime = PackRuntime::Prepared { folder, digest, task: PreinitMode::Run, image, native };
-        Some(Self { pack: installed.pack, files, runtime, stub: stub(installed.pack) })
+        let prepared = PreparedRuntime { folder, digest, task: PreinitMode::Run, image, native };
+        Some(Self::new(installed.pack, files, PackRuntime::Prepared(installed.pack, prepared)))
+    }
+
+    fn new(pack: &'static Pack, files: Vec<TreeFile>, runtime: PackRuntime) -> Self {
+        Self { name: pack.name, commands: pack.commands, files, stub: stub(pack), runtime }
+    }
+
+    fn of_program(installed: &InstalledProgram) -> Option<Self> {
+        let (files, digest) = (installed.files().ok()?, unhex(&installed.sha256)?);
+        let module = installed.module.clone();
+        let read = move || fs::read(&module).unwrap_or_default();
+        let stub = FileBytes::lazy_with_digest(installed.len, b"\0asm", digest, read);
+        let InstalledProgram { pack, .. } = installed;
+        Some(Self { name: pack.name, commands: pack.commands, files, stub, runtime: PackRuntime::Program })
     }
 
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        self.pack.name
+        self.name
     }
 
     /// Returns whether a sandbox can have only one of both packs, because they have the same commands.
     #[must_use]
     pub fn conflicts_with(&self, other: &Self) -> bool {
-        self.pack.conflicts_with(other.pack)
+        self.commands.iter().any(|command| other.commands.contains(command))
     }
 
-    /// Returns its commands and the source of their runtime.
-    pub(crate) fn program(&self) -> (Program, PrepareSource) {
-        let program = Program::new(self.pack.commands.iter().copied(), self.stub.clone());
-        let (pack, runtime) = (self.pack, self.runtime.clone());
-        (program, Box::new(move || runtime.source(pack)))
+    /// Returns its commands, and the source of their runtime unless they are an ordinary program.
+    pub(crate) fn program(&self) -> (Program, Option<PrepareSource>) {
+        let program = Program::new(self.commands.iter().copied(), self.stub.clone());
+        let source: Option<PrepareSource> = match self.runtime.clone() {
+            PackRuntime::Program => None,
+            PackRuntime::Prepared(_, runtime) => Some(Box::new(move || Ok(runtime.source()))),
+            PackRuntime::OnUse(pack, packs) => Some(Box::new(move || packs.prepare_source(pack))),
+        };
+        (program, source)
     }
 
     /// Returns its files. Their content is read when they are opened.
-    pub(crate) fn files(&self) -> Result<Vec<(String, FileBytes)>> {
-        let initializing = matches!(self.runtime, PackRuntime::Prepared { task: PreinitMode::Initialize { .. }, .. });
+    pub(crate) fn files(&self) -> Result<Vec<BaseFile>> {
+        let initializing = match &self.runtime {
+            PackRuntime::Prepared(pack, runtime) if matches!(runtime.task, PreinitMode::Initialize { .. }) => {
+                Some(*pack)
+            }
+            _ => None,
+        };
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            let (host, pack) = (file.host.clone(), self.pack);
+            let host = file.host.clone();
+            let executable = matches!(self.runtime, PackRuntime::Program) && is_script(&host);
             let bytes = match &self.runtime {
-                PackRuntime::Prepared { .. } => {
-                    FileBytes::lazy(file.len, b"", move || fs::read(&host).unwrap_or_default())
-                }
-                PackRuntime::OnUse(packs) => {
-                    let packs = packs.clone();
+                PackRuntime::OnUse(pack, packs) => {
+                    let (pack, packs) = (*pack, packs.clone());
                     // The file is written by the preparation.
                     let read = move || packs.prepare(pack).ok().and_then(|_| fs::read(&host).ok());
                     FileBytes::lazy(file.len, b"", move || read().unwrap_or_default())
                 }
+                PackRuntime::Program | PackRuntime::Prepared(..) => {
+                    FileBytes::lazy(file.len, b"", move || fs::read(&host).unwrap_or_default())
+                }
             };
             // During initialization the interpreter searches the path that its module was built with.
-            if let Some(name) = file.path.strip_prefix(self.pack.library_dir).filter(|_| initializing) {
-                files.push((format!("{FIRST_PATH}{name}"), bytes.clone()));
+            if let Some(name) = initializing.and_then(|runtime| file.path.strip_prefix(runtime.library_dir)) {
+                let path = format!("{FIRST_PATH}{name}");
+                files.push(BaseFile { path, bytes: bytes.clone(), executable });
             }
-            files.push((file.path.clone(), bytes));
+            files.push(BaseFile { path: file.path.clone(), bytes, executable });
         }
         Ok(files)
     }
@@ -360,29 +436,39 @@ impl InstalledPack {
     }
 }
 
-impl PackRuntime {
-    /// Returns the files of the runtime, which it prepares if necessary.
-    fn source(&self, pack: &'static Pack) -> std::result::Result<PreinitSource, String> {
-        let (folder, digest, task, image, native) = match self {
-            Self::Prepared { folder, digest, task, image, native } => (folder, digest, task, image, native),
-            Self::OnUse(packs) => {
-                let prepared = packs.prepare(pack);
-                let prepared = prepared.map_err(|error| format!("cannot prepare the pack {}: {error}", pack.name))?;
-                return prepared.runtime.source(pack);
-            }
-        };
+impl PreparedRuntime {
+    fn source(&self) -> PreinitSource {
         // The steps of an installation are reported by its caller.
-        let on_compile = (matches!(task, PreinitMode::Run)).then(|| SUPPORT.get()).flatten();
-        Ok(PreinitSource {
-            module: folder.join(MODULE),
-            digest: *digest,
-            image: image.clone(),
+        let on_compile = (matches!(self.task, PreinitMode::Run)).then(|| SUPPORT.get()).flatten();
+        PreinitSource {
+            module: self.folder.join(MODULE),
+            digest: self.digest,
+            image: self.image.clone(),
             // Stored with the packs, so that removing a pack removes it.
-            native: CacheDir::open(native).ok(),
+            native: CacheDir::open(&self.native).ok(),
             on_compile: on_compile.map(|support| support.on_compile),
-            task: task.clone(),
-        })
+            task: self.task.clone(),
+        }
     }
+}
+
+impl Packs {
+    /// Prepares a pack if necessary, and returns the files of its runtime.
+    fn prepare_source(&self, pack: &'static Pack) -> std::result::Result<PreinitSource, String> {
+        let prepared = self.prepare(pack);
+        let prepared = prepared.map_err(|error| format!("cannot prepare the pack {}: {error}", pack.name))?;
+        match prepared.runtime {
+            PackRuntime::Prepared(_, runtime) => Ok(runtime.source()),
+            PackRuntime::OnUse(..) | PackRuntime::Program => Err(format!("the pack {} was not prepared", pack.name)),
+        }
+    }
+}
+
+/// Returns whether a file begins with the line of an interpreter. A wheel has no execute bits.
+fn is_script(host: &Path) -> bool {
+    let mut start = [0; 2];
+    let read = fs::File::open(host).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut start));
+    read.is_ok() && start == *b"#!"
 }
 
 /// Returns a module that contains only the name of the pack.
@@ -445,11 +531,14 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
 }
 
 fn find_pack(name: &str) -> Result<&'static Pack> {
-    tidebox_packs::find(name).ok_or_else(|| {
-        let names: Vec<&str> = PACKS.iter().map(|pack| pack.name).collect();
-        let message = format!("unknown pack '{}'; expected one of: {}", name.escape_debug(), names.join(", "));
-        Error::new(ErrorKind::InvalidRequest, "pack", message)
-    })
+    tidebox_packs::find(name).ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> Error {
+    let programs = PROGRAM_PACKS.iter().map(|pack| pack.name);
+    let names: Vec<&str> = PACKS.iter().map(|pack| pack.name).chain(programs).collect();
+    let message = format!("unknown pack '{}'; expected one of: {}", name.escape_debug(), names.join(", "));
+    Error::new(ErrorKind::InvalidRequest, "pack", message)
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Error {

@@ -113,7 +113,9 @@ impl Runtime {
         let mut files = Vec::new();
         for pack in &config.packs {
             let (program, source) = pack.program();
-            engine.register_preinit_on_use(&program.bytes, source);
+            if let Some(source) = source {
+                engine.register_preinit_on_use(&program.bytes, source);
+            }
             // A command of a pack replaces the placeholder that explains how to install it.
             for other in &mut programs {
                 other.names.retain(|name| !program.names.contains(name));

@@ -8,7 +8,7 @@ use js_sys::JSON;
 use sha2::{Digest as _, Sha256};
 use tidebox_core::{Error, FileError, SandboxId, SandboxPath};
 use tidebox_kernel::engine::Engine;
-use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, VfsBackend};
+use tidebox_vfs_backend::{BaseFile, BaseImage, SandboxBuilder, Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -86,7 +86,8 @@ impl Image {
                 other.names.retain(|name| !pack.commands.contains(name));
             }
             installed.push(pack.program());
-            files.extend(pack.files());
+            let read_only = pack.files().into_iter();
+            files.extend(read_only.map(|(path, bytes)| BaseFile { path, bytes, executable: false }));
             programs.add(pack);
         }
         let base = BaseImage::with_files(&installed, files)?;

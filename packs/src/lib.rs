@@ -8,6 +8,7 @@ mod error;
 mod fetch;
 mod pack;
 mod pin;
+mod program;
 mod progress;
 #[cfg(test)]
 mod resume_tests;
@@ -20,6 +21,7 @@ pub use error::PackError;
 pub use fetch::{WheelSource, fetch_wheels};
 pub use pack::{PACKS, PYTHON, PYTHON_SLIM, Pack, Wheel, find};
 pub use pin::PinnedWheel;
+pub use program::{GIT, InstalledProgram, PROGRAM_PACKS, ProgramPack, find_program};
 pub use progress::{ByteCount, PackProgress};
 pub use store::{InstalledPack, PackManifest, PackStore, StagedPack};
 pub use tree::TreeFile;

@@ -313,6 +313,31 @@ impl PackStore {
         created.map_err(|error| PackError::file(&self.dir, &error))
     }
 
+    /// Creates the directory in which a pack is built, and removes those of aborted builds.
+    pub(crate) fn new_staging_dir(&self) -> Result<TempDir, PackError> {
+        self.remove_unfinished(STALE_STAGING_AGE);
+        fs::create_dir_all(&self.dir).map_err(|error| PackError::file(&self.dir, &error))?;
+        self.create_staging_dir()
+    }
+
+    /// Gives a finished directory its final name, replacing an older one.
+    pub(crate) fn replace(&self, staged: TempDir, name: &str) -> Result<PathBuf, PackError> {
+        let path = self.pack_dir(name);
+        remove_dir(&path)?;
+        let created = staged.keep();
+        fs::rename(&created, &path).map_err(|error| PackError::file(&path, &error))?;
+        Ok(path)
+    }
+
+    pub(crate) fn pack_dir(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Removes the directory of a pack. Returns whether it existed.
+    pub(crate) fn remove_pack_dir(&self, name: &str) -> Result<bool, PackError> {
+        remove_dir(&self.pack_dir(name))
+    }
+
     /// Removes unfinished packs that are older than this, which aborted builds have left. Failures are ignored.
     fn remove_unfinished(&self, age: Duration) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
@@ -360,10 +385,7 @@ impl PackStore {
         let text = serde_json::to_vec_pretty(&record).map_err(|error| PackError::new(error.to_string()))?;
         let path = dir.path().join(MANIFEST_FILE);
         fs::write(&path, text).map_err(|error| PackError::file(&path, &error))?;
-        remove_dir(&self.dir.join(pack.name))?;
-        let path = self.dir.join(pack.name);
-        let created = dir.keep();
-        fs::rename(&created, &path).map_err(|error| PackError::file(&path, &error))?;
+        let path = self.replace(dir, pack.name)?;
         self.remove_stale_wheels(&self.list());
         Ok(InstalledPack { pack, dir: path, manifest: record })
     }

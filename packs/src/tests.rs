@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::pin::LockFile;
 use crate::tree::TreeBuilder;
-use crate::{PACKS, PYTHON, PYTHON_SLIM, PackStore, PinnedWheel, WheelSource, fetch, fetch_wheels, find};
+use crate::{GIT, PACKS, PYTHON, PYTHON_SLIM, PackStore, PinnedWheel, WheelSource, fetch, fetch_wheels, find};
 
 /// Creates an archive of uncompressed files.
 fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -245,4 +245,32 @@ fn a_shipped_wheel_is_used_only_with_its_hash() {
     assert_eq!(store.find_wheel(&wheel), path);
     fs::write(&path, small_wheel("x = 2")).unwrap();
     assert_eq!(store.find_wheel(&wheel), dir.path().join("downloads").join(&wheel.file));
+}
+
+#[test]
+fn a_program_pack_is_installed_from_its_wheel() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, wheel) = (PackStore::new(dir.path().join("packs")), dir.path().join(GIT.wheel));
+    fs::write(&wheel, archive(&[("tidebox_git/git.wasm", b"\0asm"), ("tidebox_git/files/etc/gitconfig", b"[x]\n")]))
+        .unwrap();
+    assert!(store.installed_program(&GIT).is_none());
+    let installed = store.add_program(&GIT, &wheel).unwrap();
+    assert_eq!((installed.len, fs::read(&installed.module).unwrap()), (4, b"\0asm".to_vec()));
+    let files = installed.files().unwrap();
+    assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["/etc/gitconfig"]);
+    assert_eq!(store.installed_program(&GIT).unwrap().sha256, installed.sha256);
+    assert!(store.remove_program(&GIT).unwrap());
+    assert!(!store.remove_program(&GIT).unwrap());
+}
+
+#[test]
+fn a_wheel_of_another_project_is_no_program_pack() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, wheel) = (PackStore::new(dir.path().join("packs")), dir.path().join("x.whl"));
+    fs::write(&wheel, small_wheel("x = 1")).unwrap();
+    let error = store.add_program(&GIT, &wheel).unwrap_err().to_string();
+    assert!(error.contains("is not a wheel of the pack git"), "{error}");
+    fs::write(&wheel, archive(&[("tidebox_git/git.wasm", b"\0asm"), ("tidebox_git/files//../x", b"")])).unwrap();
+    store.add_program(&GIT, &wheel).unwrap_err();
+    assert!(store.installed_program(&GIT).is_none());
 }

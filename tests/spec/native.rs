@@ -57,13 +57,14 @@ code = subprocess.call(["bash", "-c", content], stdin=subprocess.DEVNULL)
 sys.exit(code if code >= 0 else 128 - code)
 "#;
 
-/// Runs a case on the host. Needs Linux and root, to create the namespaces.
-pub(crate) fn run(case: &Case) -> Outcome {
+/// Runs a case on the host with additional variables. Needs Linux and root, to create the namespaces.
+pub(crate) fn run(case: &Case, variables: &[(&str, &str)]) -> Outcome {
     let directory = std::path::Path::new("/workspace");
     assert!(directory.is_dir(), "missing mount point of the cases: mkdir {}", directory.display());
     let mut command = Command::new("unshare");
     command.args(["--mount", "--uts", "--pid", "--fork", "--mount-proc", "--kill-child", "bash", "-c", SETUP, "setup"]);
-    command.arg("/workspace").args(VARIABLES).args(["python3", "-c", WRITE_FILES]);
+    command.arg("/workspace").args(VARIABLES);
+    command.args(variables.iter().map(|(name, value)| format!("{name}={value}"))).args(["python3", "-c", WRITE_FILES]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("unshare of util-linux starts");
     let mut input = Vec::new();

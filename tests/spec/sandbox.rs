@@ -8,9 +8,14 @@ use tidebox::{ExecuteRequest, Program, Runtime, RuntimeConfig, SandboxBackend, S
 
 use crate::format::{Case, Outcome};
 
-/// Runs a case in a new sandbox.
-pub(crate) fn run(case: &Case) -> Outcome {
-    run_in(case, None, &[])
+/// Runs a case in a new sandbox with additional variables.
+pub(crate) fn run(case: &Case, variables: &[(&str, &str)]) -> Outcome {
+    run_in(case, None, variables)
+}
+
+/// Returns whether sandboxes have Git: the pack is installed.
+pub(crate) fn has_git() -> bool {
+    RuntimeConfig::default().packs.iter().any(|pack| pack.name() == "git")
 }
 
 /// Runs a case in a new sandbox, in a given working directory and with additional variables.

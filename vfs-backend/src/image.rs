@@ -42,6 +42,17 @@ pub struct BaseImage {
     pub(crate) files: FsSnapshot,
 }
 
+/// A file of a base image.
+#[derive(Clone, Debug)]
+pub struct BaseFile {
+    /// Its absolute path.
+    pub path: String,
+    /// Its content.
+    pub bytes: FileBytes,
+    /// True if it has execute bits.
+    pub executable: bool,
+}
+
 impl BaseImage {
     /// Builds the tree with these programs, which should include `bash` because `execute` starts it.
     ///
@@ -52,20 +63,21 @@ impl BaseImage {
         Self::with_files(programs, [])
     }
 
-    /// Builds the tree with these programs and with world-readable files below `/usr`.
+    /// Builds the tree with these programs and with world-readable files.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidRequest`] as [`Self::new`], and when a file's path is invalid.
-    pub fn with_files(programs: &[Program], files: impl IntoIterator<Item = (String, FileBytes)>) -> Result<Self> {
+    pub fn with_files(programs: &[Program], files: impl IntoIterator<Item = BaseFile>) -> Result<Self> {
         // The base image is not charged to a sandbox, so only the default limits apply.
         let mut fs = Fs::new(&Limits::default());
         build_tree(&mut fs).map_err(|errno| build_error("the base directories", errno))?;
         for program in programs {
             install(&mut fs, program)?;
         }
-        for (path, bytes) in files {
-            fs.install(path.as_bytes(), bytes, 0o644, ROOT.uid).map_err(|errno| build_error(&path, errno))?;
+        for BaseFile { path, bytes, executable } in files {
+            let mode = if executable { PROGRAM_MODE } else { 0o644 };
+            fs.install(path.as_bytes(), bytes, mode, ROOT.uid).map_err(|errno| build_error(&path, errno))?;
         }
         Ok(Self { files: fs.snapshot() })
     }

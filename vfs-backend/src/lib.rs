@@ -32,7 +32,7 @@ mod zoneinfo;
 pub use backend::VfsBackend;
 pub use background::Tasks;
 pub use builder::SandboxBuilder;
-pub use image::{BaseImage, Program};
+pub use image::{BaseFile, BaseImage, Program};
 pub use interactive::{InteractiveCommand, InteractiveProcess, InteractiveResponse};
 pub use provider::{ProviderSettings, SavePolicy, SavedSandbox, SnapshotStore, VfsProvider};
 pub use seed::{FileAttributes, SeedWriter};

@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout, reason = "progress on stdout is the purpose of this program")]
 
+mod c_runtime;
 mod demo;
 mod fuzz;
 mod layers;
@@ -11,6 +12,7 @@ mod licences;
 mod notices;
 mod npm;
 mod npm_tests;
+mod pack_git;
 mod project;
 mod python_package;
 mod python_tests;
@@ -50,6 +52,9 @@ usage: cargo xtask <command>
   python-tests [--suite DIR] [MODULE...]
             run modules of CPython's own tests in the sandbox [default: ten of them]; DIR contains the package `test`
             [default: fetched from Debian's packages]
+  pack git  compile Git for the sandbox and write the archives of the pack `git`
+  pack c-runtime
+            compile the runtime of programs in C and its tests
   soak [--minutes N]
             run random commands in a thousand sandboxes and report errors and leaks [default: 10 minutes]
   fuzz [--minutes N [TARGET...]]
@@ -82,6 +87,8 @@ fn main() -> ExitCode {
         ["python", "--dev"] => {
             run(|project, progress| python_package::step(project, progress, python_package::Frameworks::All))
         }
+        ["pack", "git"] => run(pack_git::pack_git),
+        ["pack", "c-runtime"] => run(c_runtime::c_runtime),
         ["soak"] => run(|project, progress| soak(project, progress, "10")),
         ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),
         ["python-tests", arguments @ ..] => {
