@@ -77,7 +77,9 @@ impl GitServer {
             "cut" if request.method == "POST" && !is_listing(&request) => {
                 self.backend(&request, rest, reader, stream, Fault::Cut)
             }
-            "damaged" if request.method == "POST" && !is_listing(&request) => self.backend(&request, rest, reader, stream, Fault::Damaged),
+            "damaged" if request.method == "POST" && !is_listing(&request) => {
+                self.backend(&request, rest, reader, stream, Fault::Damaged)
+            }
             "cut" | "damaged" => self.backend(&request, rest, reader, stream, Fault::None),
             "status" => {
                 let (status, _) = rest.split_once('/').unwrap_or((rest, ""));
@@ -88,7 +90,12 @@ impl GitServer {
             "moved-post" => self.backend(&request, rest, reader, stream, Fault::None),
             "elsewhere" => redirect(&mut stream, "/login?back"),
             "circle" => redirect(&mut stream, &request.path),
-            "dumb" => reply(&mut stream, "200 OK", "text/plain", "1111111111111111111111111111111111111111\trefs/heads/main\n"),
+            "dumb" => reply(
+                &mut stream,
+                "200 OK",
+                "text/plain",
+                "1111111111111111111111111111111111111111\trefs/heads/main\n",
+            ),
             "endless" => endless(&mut stream),
             _ => reply(&mut stream, "404 Not Found", "text/plain", "no such repository\n"),
         }
@@ -254,7 +261,9 @@ fn endless(stream: &mut TcpStream) -> io::Result<()> {
     write!(stream, "001e# service=git-upload-pack\n0000")?;
     let name = "x".repeat(900);
     let lines: Vec<u8> = (0..64)
-        .flat_map(|_| format!("{:04x}1111111111111111111111111111111111111111 refs/{name}", 4 + 41 + 5 + 900).into_bytes())
+        .flat_map(|_| {
+            format!("{:04x}1111111111111111111111111111111111111111 refs/{name}", 4 + 41 + 5 + 900).into_bytes()
+        })
         .collect();
     loop {
         stream.write_all(&lines)?;

@@ -113,7 +113,9 @@ impl Advertisement {
 /// A server that fails sends its reason in a packet.
 fn check_error(line: &[u8]) -> Result<(), Fault> {
     match line.strip_prefix(b"ERR ") {
-        Some(message) => Err(Fault::new(format!("remote error: {}", printable(&String::from_utf8_lossy(trim(message)))))),
+        Some(message) => {
+            Err(Fault::new(format!("remote error: {}", printable(&String::from_utf8_lossy(trim(message))))))
+        }
         None => Ok(()),
     }
 }

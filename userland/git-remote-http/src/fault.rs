@@ -52,7 +52,9 @@ impl Fault {
             "the application that runs the sandbox can add a credential by its network policy (inject)";
         let host = Address::parse(url).authority();
         match status {
-            401 => Self::new(format!("authentication failed for '{url}': {host} requires a valid credential; {CREDENTIAL}")),
+            401 => Self::new(format!(
+                "authentication failed for '{url}': {host} requires a valid credential; {CREDENTIAL}"
+            )),
             403 => Self::new(format!("unable to access '{url}': {host} denies access (403); {CREDENTIAL}")),
             404 | 410 => Self::new(format!("repository '{url}' not found; if it is private, {CREDENTIAL}")),
             _ => Self::new(format!("unable to access '{url}': {host} returned the status {status}")),

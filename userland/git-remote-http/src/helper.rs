@@ -60,7 +60,9 @@ impl Helper {
                     b"fallback\n".to_vec()
                 }
                 "stateless-connect" => b"fallback\n".to_vec(),
-                _ => return Err(Fault::new(format!("unknown command '{}' from Git", crate::fault::printable(command)))),
+                _ => {
+                    return Err(Fault::new(format!("unknown command '{}' from Git", crate::fault::printable(command))));
+                }
             };
             output.write_all(&answer)?;
         }
@@ -126,12 +128,7 @@ impl Helper {
         self.run_program(PUSH, &arguments, lines)
     }
 
-    fn run_program(
-        &mut self,
-        service: &'static str,
-        arguments: &[String],
-        lines: &[String],
-    ) -> Result<Vec<u8>, Fault> {
+    fn run_program(&mut self, service: &'static str, arguments: &[String], lines: &[String]) -> Result<Vec<u8>, Fault> {
         self.advertisement(service)?;
         // The references are those before the command.
         let Some((_, known)) = self.known.take() else { return Err(Fault::Reported) };

@@ -44,7 +44,11 @@ fn run() -> Result<(), Fault> {
     let arguments: Vec<String> = arguments().iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let url = match arguments.as_slice() {
         [_, url] | [url] => url,
-        _ => return Err(Fault::new("usage: git remote-http REMOTE URL; Git runs this program, see gitremote-helpers(7)")),
+        _ => {
+            return Err(Fault::new(
+                "usage: git remote-http REMOTE URL; Git runs this program, see gitremote-helpers(7)",
+            ));
+        }
     };
     Helper::new(url)?.run(BufReader::new(FdReader(0)), FdWriter(1))
 }

@@ -210,9 +210,20 @@ mod tests {
     fn options_become_arguments() {
         let mut options = Options::default();
         for (name, value) in [
-            ("verbosity", "3"), ("progress", "false"), ("depth", "2"), ("deepen-not", "a"), ("deepen-not", "b"),
-            ("filter", "blob:none"), ("from-promisor", "1"), ("refetch", "yes"), ("thin", "false"), ("atomic", "true"),
-            ("cas", "refs/heads/a:12"), ("push-option", "\"a \\\"b\""), ("object-format", ""), ("deepen-relative", "true"),
+            ("verbosity", "3"),
+            ("progress", "false"),
+            ("depth", "2"),
+            ("deepen-not", "a"),
+            ("deepen-not", "b"),
+            ("filter", "blob:none"),
+            ("from-promisor", "1"),
+            ("refetch", "yes"),
+            ("thin", "false"),
+            ("atomic", "true"),
+            ("cas", "refs/heads/a:12"),
+            ("push-option", "\"a \\\"b\""),
+            ("object-format", ""),
+            ("deepen-relative", "true"),
         ] {
             assert_eq!(options.set(name, value), Answer::Ok, "{name}");
         }
@@ -232,7 +243,12 @@ mod tests {
     fn invalid_values_and_unknown_options_are_not_set() {
         let mut options = Options::default();
         for (name, value) in [
-            ("verbosity", "x"), ("depth", "-1"), ("depth", "1 2"), ("thin", "maybe"), ("pushcert", "x"), ("cas", "\"a"),
+            ("verbosity", "x"),
+            ("depth", "-1"),
+            ("depth", "1 2"),
+            ("thin", "maybe"),
+            ("pushcert", "x"),
+            ("cas", "\"a"),
         ] {
             assert_eq!(options.set(name, value), Answer::Invalid, "{name} {value}");
         }

@@ -41,7 +41,10 @@ impl Remote {
     pub(crate) fn new(url: &str) -> Result<Self, Fault> {
         let given = Address::parse(url);
         let shown = given.url();
-        if url.chars().any(char::is_control) || !matches!(given.scheme.as_str(), "http" | "https") || given.host.is_empty() {
+        if url.chars().any(char::is_control)
+            || !matches!(given.scheme.as_str(), "http" | "https")
+            || given.host.is_empty()
+        {
             return Err(Fault::new(format!("'{}' is not an http or https URL", printable(&shown))));
         }
         if given.query.is_some() {
@@ -108,7 +111,10 @@ impl Remote {
             Transfer::begin(&request, Some(&mut body)).map_err(|failure| self.unreachable(service, failure))?;
         if matches!(head.status, 301 | 302 | 303 | 307 | 308) {
             let to = printable(&head.redirect.unwrap_or_default());
-            return Err(Fault::new(format!("unable to access '{}': the server redirects a POST to '{to}'", self.shown)));
+            return Err(Fault::new(format!(
+                "unable to access '{}': the server redirects a POST to '{to}'",
+                self.shown
+            )));
         }
         self.check_status(&head, &mut transfer)?;
         self.check_kind(&head, &format!("application/x-{service}-result"))?;
@@ -133,7 +139,8 @@ impl Remote {
     fn rebase(&mut self, url: &str, tail: &str) -> Result<(), Fault> {
         let Some(base) = url.strip_suffix(tail) else {
             let to = printable(url);
-            let message = format!("unable to access '{}': the server redirects to '{to}', which is no repository", self.shown);
+            let message =
+                format!("unable to access '{}': the server redirects to '{to}', which is no repository", self.shown);
             return Err(Fault::new(message));
         };
         if base != self.base {
@@ -217,10 +224,15 @@ mod tests {
     #[test]
     fn credentials_of_a_url_are_neither_shown_nor_sent_elsewhere() {
         let remote = Remote::new("https://me:to%40ken@Example.com/a/b.git/").expect("valid");
-        assert_eq!((remote.shown.as_str(), remote.base.as_str()), ("https://example.com/a/b.git/", "https://example.com/a/b.git"));
+        assert_eq!(
+            (remote.shown.as_str(), remote.base.as_str()),
+            ("https://example.com/a/b.git/", "https://example.com/a/b.git")
+        );
         let has = |url: &str| remote.request("GET", url, false).headers.iter().any(|(name, _)| name == "Authorization");
         assert!(has("https://example.com/other"));
-        for url in ["http://example.com/", "https://example.com:8443/", "https://example.com.evil.net/", "https://evil.net/"] {
+        for url in
+            ["http://example.com/", "https://example.com:8443/", "https://example.com.evil.net/", "https://evil.net/"]
+        {
             assert!(!has(url), "{url}");
         }
     }
@@ -231,7 +243,8 @@ mod tests {
         let mut remote = Remote::new("https://a.example/old").expect("valid");
         assert!(remote.rebase("https://b.example/new.git/info/refs?service=git-upload-pack", tail).is_ok());
         assert_eq!((remote.base.as_str(), remote.url()), ("https://b.example/new.git", "https://a.example/old"));
-        for url in ["https://b.example/login", "https://b.example/x/info/refs", "https://b.example/info/refs?service=x"] {
+        for url in ["https://b.example/login", "https://b.example/x/info/refs", "https://b.example/info/refs?service=x"]
+        {
             assert!(remote.rebase(url, tail).is_err(), "{url}");
         }
     }

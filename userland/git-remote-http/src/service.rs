@@ -95,7 +95,8 @@ impl Child {
         let failed = |error: tidebox_rt::Errno| Fault::new(format!("cannot run git: {}", error.text()));
         let (child_input, input) = tidebox_rt::pipe().map_err(failed)?;
         let (output, child_output) = tidebox_rt::pipe().map_err(failed)?;
-        let words: Vec<&[u8]> = std::iter::once("git").chain(arguments.iter().map(String::as_str)).map(str::as_bytes).collect();
+        let words: Vec<&[u8]> =
+            std::iter::once("git").chain(arguments.iter().map(String::as_str)).map(str::as_bytes).collect();
         let descriptors = [(0, child_input), (1, child_output), (2, 2)];
         let spawned = Command { descriptors: &descriptors, ..Command::new(&words) }.spawn();
         let _ = tidebox_rt::close(child_input);

@@ -122,7 +122,8 @@ fn respond(url: &str, mut from: BufReader<TcpStream>) -> io::Result<()> {
     let mut line = String::new();
     from.read_line(&mut line)?;
     let status = line.trim_end().strip_prefix("HTTP/1.1 ").ok_or_else(|| io::Error::other("no status"))?.to_owned();
-    let (mut head, mut length, mut is_chunked) = (format!("tidebox-http 1\nurl {url}\nstatus 1.1 {status}\n"), None, false);
+    let (mut head, mut length, mut is_chunked) =
+        (format!("tidebox-http 1\nurl {url}\nstatus 1.1 {status}\n"), None, false);
     loop {
         let mut line = String::new();
         from.read_line(&mut line)?;
@@ -149,14 +150,16 @@ fn respond(url: &str, mut from: BufReader<TcpStream>) -> io::Result<()> {
             if size == 0 {
                 break;
             }
-            send(b'D', &part[..size]);
+            part[..size].chunks(64 << 10).for_each(|part| send(b'D', part));
         }
     } else {
         let mut from = from.take(length.unwrap_or(u64::MAX));
         let mut part = vec![0; 64 << 10];
         loop {
             match from.read(&mut part)? {
-                0 if length.is_some() && from.limit() > 0 => return Err(io::Error::other("the response is incomplete")),
+                0 if length.is_some() && from.limit() > 0 => {
+                    return Err(io::Error::other("the response is incomplete"));
+                }
                 0 => break,
                 n => send(b'D', &part[..n]),
             }

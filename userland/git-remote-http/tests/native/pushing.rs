@@ -70,7 +70,8 @@ fn an_atomic_push_updates_all_or_nothing() {
     let before = site.id("root/a.git", "main");
     site.commit("work", "new", b"1\n");
     site.git("work", "branch -f side HEAD~3").ok();
-    site.git("work", &format!("push --atomic {url} main side")).fails(1, &["(atomic push failed)", "(non-fast-forward)"]);
+    site.git("work", &format!("push --atomic {url} main side"))
+        .fails(1, &["(atomic push failed)", "(non-fast-forward)"]);
     assert_eq!(site.id("root/a.git", "main"), before);
     site.git("work", &format!("push --atomic {url} main +side another:another")).fails(1, &[]);
     site.git("work", &format!("push --atomic {url} main +side")).ok();
@@ -90,9 +91,7 @@ fn hooks_print_and_reject() {
     hook(&site, "pre-receive", "echo 'checking things'");
     hook(&site, "update", "case $1 in *bad) echo 'no bad names' >&2; exit 1;; esac");
     site.commit("work", "new", b"1\n");
-    site.git("work", &format!("push {url} main"))
-        .ok()
-        .says(&["remote: checking things", "main -> main"]);
+    site.git("work", &format!("push {url} main")).ok().says(&["remote: checking things", "main -> main"]);
     site.git("work", &format!("push {url} main:bad main:good")).fails(
         1,
         &["remote: no bad names", "! [remote rejected] main -> bad (hook declined)", "[new branch]      main -> good"],
@@ -117,7 +116,7 @@ fn options_of_a_push_reach_the_server() {
 fn a_large_push_is_streamed() {
     let site = Site::new("large-push");
     let url = site.url("git", "a.git");
-    site.commit("work", "large", &noise(20 << 20));
+    site.commit("work", "large", &noise(8 << 20));
     site.server.take_requests();
     site.git("work", &format!("push -q {url} main")).ok();
     let requests = site.server.take_requests();

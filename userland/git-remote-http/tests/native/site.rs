@@ -77,8 +77,11 @@ impl Site {
         let init = [&["init", "-q", "--bare", "-b", "main"], options, &[&path]].concat();
         self.run(".", &init).ok();
         for setting in [
-            "http.receivepack=true", "uploadpack.allowFilter=true", "uploadpack.allowAnySHA1InWant=true",
-            "receive.advertisePushOptions=true", "receive.denyDeleteCurrent=ignore",
+            "http.receivepack=true",
+            "uploadpack.allowFilter=true",
+            "uploadpack.allowAnySHA1InWant=true",
+            "receive.advertisePushOptions=true",
+            "receive.denyDeleteCurrent=ignore",
         ] {
             let (key, value) = setting.split_once('=').expect("a setting");
             self.run(&path, &["config", key, value]).ok();
@@ -147,7 +150,8 @@ impl Site {
 
 /// Creates a directory with the programs of Git, of which the remote helpers are this one.
 fn exec_path(dir: &Path) -> PathBuf {
-    let from = Command::new(program()).arg("--exec-path").output().expect("the tests need Git with git-http-backend").stdout;
+    let from =
+        Command::new(program()).arg("--exec-path").output().expect("the tests need Git with git-http-backend").stdout;
     let from = PathBuf::from(String::from_utf8(from).expect("a path").trim_end());
     let to = dir.join("exec");
     std::fs::create_dir(&to).expect("a directory is created");
