@@ -16,6 +16,8 @@ pub enum DenyReason {
     Port,
     /// No rule allows the method for that host, or the method is never allowed.
     Method,
+    /// The rules for that host allow only Git's requests for some repositories, and this is another one.
+    Path,
     /// The guest may not set this header, or the header is malformed.
     Header,
     /// The host name has no public address.
@@ -33,6 +35,7 @@ impl DenyReason {
             Self::Host => "host",
             Self::Port => "port",
             Self::Method => "method",
+            Self::Path => "path",
             Self::Header => "header",
             Self::Address => "address",
             Self::Limit => "limit",

@@ -12,6 +12,7 @@ mod address;
 mod denied;
 mod exchange;
 mod gateway;
+mod git_rule;
 mod header;
 mod host;
 mod limits;

@@ -4,6 +4,7 @@ use core::net::IpAddr;
 
 use super::address::is_public;
 use super::denied::{DenyReason, RequestDenied};
+use super::git_rule::GitRule;
 use super::header;
 use super::host::HostPattern;
 use super::limits::NetworkLimits;
@@ -25,6 +26,8 @@ pub struct AllowRule {
     ports: Vec<u16>,
     /// `None`: every method except those that are always denied.
     methods: Option<Vec<String>>,
+    /// `None`: every path.
+    git: Option<GitRule>,
 }
 
 impl AllowRule {
@@ -38,10 +41,37 @@ impl AllowRule {
             schemes: vec![Scheme::Https],
             ports: Vec::new(),
             methods: Some(vec!["GET".to_owned(), "HEAD".to_owned()]),
+            git: None,
         })
     }
 
-    /// Allows only these methods. The comparison is case-sensitive; use capitals.
+    /// Allows `git clone` and `git fetch` over `https`, and no other request: neither pushing nor reading of web pages.
+    ///
+    /// `github.com` is every repository of a host ([`HostPattern::parse`] has the other patterns), `github.com/org/repo` is one
+    /// repository with or without `.git` at its end, and `github.com/org/*` is all below a path. Paths are case-sensitive and
+    /// compared exactly; a path with percent-encoding is denied.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] if the host pattern or the path is invalid.
+    pub fn git_fetch(repository: &str) -> Result<Self> {
+        Self::git(repository, false)
+    }
+
+    /// Like [`git_fetch`](Self::git_fetch), and allows `git push`.
+    ///
+    /// # Errors
+    /// Like [`git_fetch`](Self::git_fetch).
+    pub fn git_push(repository: &str) -> Result<Self> {
+        Self::git(repository, true)
+    }
+
+    fn git(repository: &str, push: bool) -> Result<Self> {
+        let (host, git) = GitRule::parse(repository, push)?;
+        Ok(Self { git: Some(git), ..Self::host(host)?.methods(["GET", "POST"]) })
+    }
+
+    /// Allows only these methods. The comparison is case-sensitive; use capitals. A rule for Git allows only those of them that
+    /// Git uses.
     #[must_use]
     pub fn methods<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
         self.methods = Some(methods.into_iter().map(Into::into).collect());
@@ -79,6 +109,10 @@ impl AllowRule {
 
     fn has_method(&self, method: &str) -> bool {
         self.methods.as_ref().is_none_or(|methods| methods.iter().any(|allowed| allowed == method))
+    }
+
+    fn has_path(&self, method: &str, target: &Target) -> bool {
+        self.git.as_ref().is_none_or(|git| git.allows(method, target))
     }
 }
 
@@ -233,7 +267,7 @@ impl NetworkPolicy {
     /// Checks a request before its host is resolved.
     ///
     /// # Errors
-    /// A [`RequestDenied`] for the first part that no rule allows: host, then scheme, then port, then method.
+    /// A [`RequestDenied`] for the first part that no rule allows: host, then scheme, port, method and path.
     pub fn check(&self, target: &Target, method: &str) -> Result<Permit<'_>, RequestDenied> {
         header::check_method(method)?;
         let deny = |kind, message: String| Err(RequestDenied::new(kind, message));
@@ -263,6 +297,17 @@ impl NetworkPolicy {
                 if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") }
             );
             return deny(DenyReason::Method, message);
+        }
+        let rules: Vec<&AllowRule> = rules.into_iter().filter(|rule| rule.has_method(method)).collect();
+        if !rules.iter().any(|rule| rule.has_path(method, target)) {
+            let allowed: Vec<String> =
+                rules.iter().filter_map(|rule| rule.git.as_ref()).take(LISTED_HOSTS).map(GitRule::to_string).collect();
+            let message = format!(
+                "the sandbox's network policy does not allow {}, only {}",
+                GitRule::describe_denied(method, target),
+                allowed.join(", ")
+            );
+            return deny(DenyReason::Path, message);
         }
         let pinned = self.pins.iter().filter(|(name, _)| name == host).map(|(_, address)| *address).collect();
         let injections = self.injections.iter().filter(|injection| injection.applies(target)).collect();

@@ -1,11 +1,9 @@
 //! `curl` and `wget`. Neither opens a connection: if the sandbox has a network policy, the host implements a command for
 //! requests. Otherwise both report an error.
 
-mod address;
 mod body;
 mod curl;
 mod date;
-mod host_http;
 mod wget;
 
 use std::process::exit;

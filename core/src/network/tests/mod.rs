@@ -2,6 +2,7 @@
 
 mod address;
 mod flow;
+mod git_rule;
 mod policy;
 
 use core::net::IpAddr;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::address::Address;
 use crate::date;
+use tidebox_host_http::address::Address;
 
 /// The first lines of a cookie file.
 const BEGIN: &str = "# Netscape HTTP Cookie File\n\
@@ -184,7 +184,7 @@ fn parse(header: &str, from: &Address, now: i64) -> Option<Cookie> {
 #[cfg(test)]
 mod tests {
     use super::Jar;
-    use crate::address::Address;
+    use tidebox_host_http::address::Address;
 
     fn sent(jar: &Jar, url: &str) -> Option<String> {
         jar.header(&Address::parse(url), 1000)

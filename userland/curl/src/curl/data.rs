@@ -3,7 +3,7 @@
 use std::io;
 
 use super::config::slurp;
-use crate::address;
+use tidebox_host_http::address;
 
 /// One value of `-d`, ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]

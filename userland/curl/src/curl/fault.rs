@@ -1,7 +1,7 @@
 //! Transfer errors with curl's exit codes and messages.
 
-use crate::address::Address;
-use crate::host_http::Failure;
+use tidebox_host_http::Failure;
+use tidebox_host_http::address::Address;
 
 /// A failed transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use tidebox_gnu::message::bytes_path;
 
 use super::config::Config;
-use crate::address::Address;
-use crate::host_http::{Head, Request};
+use tidebox_host_http::address::Address;
+use tidebox_host_http::{Head, Request};
 
 /// Destination of the messages.
 pub(super) struct Messages {

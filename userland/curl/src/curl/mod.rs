@@ -157,7 +157,7 @@ fn one(shared: &mut Shared<'_>, job: &Job<'_>) -> i32 {
             continue;
         }
         match &result {
-            Ok(()) => shared.voice.left(&crate::address::Address::parse(&facts.effective).host),
+            Ok(()) => shared.voice.left(&tidebox_host_http::address::Address::parse(&facts.effective).host),
             Err(fault) => {
                 if config.is("remove-on-error") {
                     used.remove();

@@ -3,8 +3,8 @@
 use super::config::Config;
 use super::fault::Fault;
 use super::{data, form};
-use crate::address::{Address, base64};
 use crate::body::{Body, Part};
+use tidebox_host_http::address::{Address, base64};
 
 /// User agent. Servers handle curl specially, so this is the real name.
 pub(super) const VERSION: &str = "7.88.1";
@@ -98,7 +98,7 @@ impl Payload {
 
 /// Splits `Name: value` into the lowercase name and the value.
 fn named(header: &[u8]) -> Option<(String, &[u8])> {
-    let (name, value) = crate::host_http::split(header, b':');
+    let (name, value) = tidebox_host_http::split(header, b':');
     header.contains(&b':').then(|| (String::from_utf8_lossy(name).trim().to_ascii_lowercase(), value.trim_ascii()))
 }
 
@@ -221,7 +221,7 @@ pub(super) fn url(config: &Config, url: &str, upload: Option<&[u8]>) -> Address 
     if let Some(upload) = upload.filter(|upload| is_folder && *upload != b"-" && *upload != b".") {
         let name = upload.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let slash = if address.path.is_empty() { "/" } else { "" };
-        address.path = format!("{}{slash}{}", address.path, crate::address::encode(name));
+        address.path = format!("{}{slash}{}", address.path, tidebox_host_http::address::encode(name));
     }
     address
 }

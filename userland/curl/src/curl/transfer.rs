@@ -12,8 +12,8 @@ use super::output::Output;
 use super::request::{self, Circumstances, Payload};
 use super::write_out::Facts;
 use super::{glob, meter};
-use crate::address::Address;
-use crate::host_http::{Head, Request, Transfer};
+use tidebox_host_http::address::Address;
+use tidebox_host_http::{Head, Request, Transfer};
 
 /// A transfer job.
 pub(super) struct Job<'a> {
@@ -243,7 +243,7 @@ impl Attempt<'_, '_, '_> {
         let mut coding = Decoder::new(config, head, output);
         loop {
             let missing = self.length.map(|length| length.saturating_sub(self.facts.downloaded));
-            let next = transfer.next().map_err(|failure| {
+            let next = transfer.next_chunk().map_err(|failure| {
                 Fault::from_wire(failure, from, self.passed_us() / 1000, Some(self.facts.downloaded), missing)
             });
             let Some(piece) = next? else { break };
@@ -261,7 +261,7 @@ impl Attempt<'_, '_, '_> {
 
 /// Discards the body of a redirect.
 fn skip(mut transfer: Transfer) {
-    while let Ok(Some(_)) = transfer.next() {}
+    while let Ok(Some(_)) = transfer.next_chunk() {}
 }
 
 /// The body being written to the output.

@@ -1,6 +1,6 @@
 //! `-w`: output after a transfer.
 
-use crate::host_http::Head;
+use tidebox_host_http::Head;
 
 /// Data about a finished transfer.
 #[derive(Clone, Debug, Default)]
@@ -221,7 +221,7 @@ fn push(written: &mut Written, to_err: bool, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::{Facts, render};
-    use crate::host_http::Head;
+    use tidebox_host_http::Head;
 
     fn facts() -> Facts {
         let headers = vec![("Content-Type".to_owned(), b"text/plain".to_vec()), ("X-A".to_owned(), b"1\"".to_vec())];

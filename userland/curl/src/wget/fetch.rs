@@ -9,10 +9,10 @@ use tidebox_gnu::message::{bytes_path, error_text};
 
 use super::log::{Log, now};
 use super::options::Options;
-use crate::address::{Address, base64};
 use crate::body::{Body, Part};
 use crate::curl::Jar;
-use crate::host_http::{Failure, Head, Request, Transfer};
+use tidebox_host_http::address::{Address, base64};
+use tidebox_host_http::{Failure, Head, Request, Transfer};
 
 /// wget's exit codes.
 pub(super) const FILE: i32 = 3;
@@ -150,7 +150,7 @@ impl Session<'_> {
             .headers
             .iter()
             .filter_map(|header| {
-                let (name, value) = crate::host_http::split(header, b':');
+                let (name, value) = tidebox_host_http::split(header, b':');
                 let name = String::from_utf8_lossy(name).trim().to_owned();
                 (!name.is_empty()).then(|| (name, value.trim_ascii().to_vec()))
             })
@@ -276,7 +276,7 @@ impl Session<'_> {
 }
 
 fn drain(mut transfer: Transfer) {
-    while let Ok(Some(_)) = transfer.next() {}
+    while let Ok(Some(_)) = transfer.next_chunk() {}
 }
 
 /// Opens the file of `-O`.

@@ -8,8 +8,8 @@ use tidebox_gnu::message::{bytes_path, error_text};
 
 use super::super::log::{now, speed};
 use super::{FILE, FetchError, LOGIN, SERVER, Session, drain};
-use crate::address::{Address, decode};
-use crate::host_http::{Head, Transfer};
+use tidebox_host_http::address::{Address, decode};
+use tidebox_host_http::{Head, Transfer};
 
 impl Session<'_> {
     /// Offset to resume an interrupted file.
@@ -113,7 +113,7 @@ impl Session<'_> {
     ) -> Result<u64, FetchError> {
         let mut received: u64 = 0;
         loop {
-            let (piece, ends) = match transfer.next() {
+            let (piece, ends) = match transfer.next_chunk() {
                 Ok(Some(piece)) => (piece, false),
                 Ok(None) => (Vec::new(), true),
                 Err(failure) => return Err(self.failed(from, &failure)),

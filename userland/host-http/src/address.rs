@@ -3,23 +3,24 @@
 
 /// The parts of `scheme://user@host:port/path?query#fragment`, unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Address {
+pub struct Address {
     /// In lower case.
-    pub(crate) scheme: String,
+    pub scheme: String,
     /// Before the `@`, still encoded.
-    pub(crate) user: Option<String>,
+    pub user: Option<String>,
     /// In lower case, an IPv6 address with its brackets.
-    pub(crate) host: String,
-    pub(crate) port: Option<String>,
+    pub host: String,
+    /// As written.
+    pub port: Option<String>,
     /// With its leading slash; empty if missing.
-    pub(crate) path: String,
+    pub path: String,
     /// Without its question mark.
-    pub(crate) query: Option<String>,
+    pub query: Option<String>,
 }
 
 impl Address {
     /// Splits a URL; the default scheme is `http`, as in curl and wget.
-    pub(crate) fn parse(url: &str) -> Self {
+    pub fn parse(url: &str) -> Self {
         let url = url.split('#').next().unwrap_or_default();
         let (scheme, rest) = match url.split_once("://") {
             Some((scheme, rest)) if is_scheme(scheme) => (scheme.to_ascii_lowercase(), rest),
@@ -51,7 +52,7 @@ impl Address {
     }
 
     /// The URL to request from the host: without user and fragment, percent-encoded like in curl.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         let port = self.port.as_ref().map(|port| format!(":{port}")).unwrap_or_default();
         let path = if self.path.is_empty() { "/" } else { &self.path };
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
@@ -59,12 +60,12 @@ impl Address {
     }
 
     /// The port, or the default port of the scheme.
-    pub(crate) fn port(&self) -> &str {
+    pub fn port(&self) -> &str {
         self.port.as_deref().unwrap_or(if self.scheme == "https" { "443" } else { "80" })
     }
 
     /// Host and port, as a `Host` header has them.
-    pub(crate) fn authority(&self) -> String {
+    pub fn authority(&self) -> String {
         match &self.port {
             Some(port) if port != if self.scheme == "https" { "443" } else { "80" } => format!("{}:{port}", self.host),
             _ => self.host.clone(),
@@ -72,17 +73,17 @@ impl Address {
     }
 
     /// The part of the path after the last slash.
-    pub(crate) fn file_name(&self) -> &str {
+    pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
     /// Returns whether a credential for one URL may be sent to the other.
-    pub(crate) fn same_place(&self, other: &Self) -> bool {
+    pub fn same_place(&self, other: &Self) -> bool {
         self.scheme == other.scheme && self.host == other.host && self.port() == other.port()
     }
 
     /// User and password, decoded.
-    pub(crate) fn credentials(&self) -> Option<Vec<u8>> {
+    pub fn credentials(&self) -> Option<Vec<u8>> {
         let user = self.user.as_ref()?;
         let (name, password) = user.split_once(':').unwrap_or((user, ""));
         Some([decode(name).as_slice(), b":", &decode(password)].concat())
@@ -96,7 +97,7 @@ fn is_scheme(text: &str) -> bool {
 }
 
 /// Decodes `%xx`.
-pub(crate) fn decode(text: &str) -> Vec<u8> {
+pub fn decode(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
@@ -116,7 +117,7 @@ pub(crate) fn decode(text: &str) -> Vec<u8> {
 }
 
 /// Percent-encodes every byte except letters, digits and `-._~`.
-pub(crate) fn encode(bytes: &[u8]) -> String {
+pub fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for byte in bytes {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
@@ -129,7 +130,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 }
 
 /// Base64 of RFC 4648, for `Authorization: Basic`.
-pub(crate) fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for group in bytes.chunks(3) {

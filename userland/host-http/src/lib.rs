@@ -1,12 +1,24 @@
 //! Client of the host's HTTP protocol, one request per connection. Specified in `docs/network.md`.
 
+pub mod address;
+
 use std::io::{self, Read};
 
 use tidebox_gnu::command::Command;
 use tidebox_rt::{Errno, ExitStatus, Fd};
 
 /// The command that the host implements if the sandbox has a network.
-const TOOL: &[u8] = b"/usr/libexec/tidebox/http";
+#[cfg(target_family = "wasm")]
+fn tool() -> Vec<u8> {
+    b"/usr/libexec/tidebox/http".to_vec()
+}
+
+/// The command that tests on the host use instead.
+#[cfg(not(target_family = "wasm"))]
+fn tool() -> Vec<u8> {
+    use std::os::unix::ffi::OsStringExt;
+    std::env::var_os("TIDEBOX_HTTP_COMMAND").unwrap_or_default().into_vec()
+}
 
 const VERSION: &str = "tidebox-http 1";
 
@@ -18,46 +30,58 @@ const MAX_COUNT: usize = 256 << 10;
 
 /// A request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Request {
-    pub(crate) method: String,
-    pub(crate) url: String,
+pub struct Request {
+    /// The method, such as `GET`.
+    pub method: String,
+    /// The absolute URL, without user name and password.
+    pub url: String,
     /// Name and value.
-    pub(crate) headers: Vec<(String, Vec<u8>)>,
+    pub headers: Vec<(String, Vec<u8>)>,
     /// Length of the body; `None` without a body, `Some(None)` if unknown.
-    pub(crate) body: Option<Option<u64>>,
-    pub(crate) connect_ms: Option<u64>,
-    pub(crate) total_ms: Option<u64>,
+    pub body: Option<Option<u64>>,
+    /// Timeout of the connection in milliseconds; the policy's limit applies if it is shorter.
+    pub connect_ms: Option<u64>,
+    /// Timeout of the request in milliseconds; the policy's limit applies if it is shorter.
+    pub total_ms: Option<u64>,
 }
 
 /// The response head.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Head {
+pub struct Head {
     /// The URL as parsed by the host.
-    pub(crate) url: String,
+    pub url: String,
     /// Target of a redirect.
-    pub(crate) redirect: Option<String>,
-    pub(crate) ip: String,
-    pub(crate) port: String,
-    /// Microseconds since the start.
-    pub(crate) resolved_us: u64,
-    pub(crate) connected_us: u64,
-    pub(crate) encrypted_us: u64,
-    pub(crate) answered_us: u64,
+    pub redirect: Option<String>,
+    /// Address of the server; empty if unknown.
+    pub ip: String,
+    /// Port of the server.
+    pub port: String,
+    /// Time until the name was resolved, in microseconds since the start.
+    pub resolved_us: u64,
+    /// Time until the connection was established, in microseconds since the start.
+    pub connected_us: u64,
+    /// Time until the connection was encrypted, in microseconds since the start; 0 without encryption.
+    pub encrypted_us: u64,
+    /// Time until the response head arrived, in microseconds since the start.
+    pub answered_us: u64,
     /// `1.1`.
-    pub(crate) version: String,
-    pub(crate) status: u16,
-    pub(crate) reason: String,
-    pub(crate) headers: Vec<(String, Vec<u8>)>,
+    pub version: String,
+    /// Status code.
+    pub status: u16,
+    /// Reason phrase; may be empty.
+    pub reason: String,
+    /// Name and value, in order.
+    pub headers: Vec<(String, Vec<u8>)>,
 }
 
 impl Head {
     /// The first header of that name.
-    pub(crate) fn header(&self, name: &str) -> Option<&[u8]> {
+    pub fn header(&self, name: &str) -> Option<&[u8]> {
         self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_slice())
     }
 
     /// The head as sent by the server.
-    pub(crate) fn text(&self) -> Vec<u8> {
+    pub fn text(&self) -> Vec<u8> {
         let mut text = self.status_line().into_bytes();
         text.extend_from_slice(b"\r\n");
         for (name, value) in &self.headers {
@@ -67,7 +91,8 @@ impl Head {
         text
     }
 
-    pub(crate) fn status_line(&self) -> String {
+    /// The first line of the head.
+    pub fn status_line(&self) -> String {
         format!("HTTP/{} {} {}", self.version, self.status, self.reason)
     }
 
@@ -108,7 +133,7 @@ impl Head {
 }
 
 /// Splits a text at the first `at`.
-pub(crate) fn split(bytes: &[u8], at: u8) -> (&[u8], &[u8]) {
+pub fn split(bytes: &[u8], at: u8) -> (&[u8], &[u8]) {
     match bytes.iter().position(|byte| *byte == at) {
         Some(found) => (bytes.get(..found).unwrap_or_default(), bytes.get(found + 1..).unwrap_or_default()),
         None => (bytes, &[]),
@@ -117,7 +142,7 @@ pub(crate) fn split(bytes: &[u8], at: u8) -> (&[u8], &[u8]) {
 
 /// Reason why a response is missing or incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The sandbox has no network.
     Disabled,
     /// The host's policy rejected the request: rule and reason.
@@ -144,14 +169,15 @@ impl Failure {
 }
 
 /// A request in flight.
-pub(crate) struct Transfer {
+#[derive(Debug)]
+pub struct Transfer {
     pid: u32,
     to: Fd,
     from: Fd,
     read: Vec<u8>,
     ended: bool,
     /// Body bytes sent.
-    pub(crate) sent: u64,
+    pub sent: u64,
 }
 
 impl Drop for Transfer {
@@ -165,7 +191,10 @@ impl Drop for Transfer {
 
 impl Transfer {
     /// Sends a request and waits for the response head.
-    pub(crate) fn begin(request: &Request, body: Option<&mut dyn Read>) -> Result<(Self, Head), Failure> {
+    ///
+    /// # Errors
+    /// [`Failure`] if no response head arrives.
+    pub fn begin(request: &Request, body: Option<&mut dyn Read>) -> Result<(Self, Head), Failure> {
         let mut transfer = Self::start()?;
         transfer.send(b'H', &head(request))?;
         if let Some(body) = body {
@@ -190,7 +219,8 @@ impl Transfer {
         let (from, child_out) = tidebox_rt::pipe().map_err(broken)?;
         // It writes only frames. If its file remains from a sandbox with a network, it would print an explanation.
         let descriptors = [(0, child_in), (1, child_out)];
-        let spawned = Command { descriptors: &descriptors, ..Command::new(&[TOOL]) }.spawn();
+        let tool = tool();
+        let spawned = Command { descriptors: &descriptors, ..Command::new(&[&tool]) }.spawn();
         let _ = tidebox_rt::close(child_in);
         let _ = tidebox_rt::close(child_out);
         match spawned {
@@ -284,7 +314,10 @@ impl Transfer {
     }
 
     /// The next chunk of the body; `None` at its end.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    ///
+    /// # Errors
+    /// [`Failure`] if the response is incomplete.
+    pub fn next_chunk(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         while !self.ended {
             match self.frame()? {
                 (b'D', piece) if piece.is_empty() => {}
