@@ -409,7 +409,7 @@ impl InstalledPack {
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
             let host = file.host.clone();
-            let executable = matches!(self.runtime, PackRuntime::Program) && is_script(&host);
+            let executable = matches!(self.runtime, PackRuntime::Program) && is_program(&host);
             let bytes = match &self.runtime {
                 PackRuntime::OnUse(pack, packs) => {
                     let (pack, packs) = (*pack, packs.clone());
@@ -464,11 +464,11 @@ impl Packs {
     }
 }
 
-/// Returns whether a file begins with the line of an interpreter. A wheel has no execute bits.
-fn is_script(host: &Path) -> bool {
-    let mut start = [0; 2];
+/// Returns whether a file is a module, or begins with the line of an interpreter. A wheel has no execute bits.
+fn is_program(host: &Path) -> bool {
+    let mut start = [0; 4];
     let read = fs::File::open(host).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut start));
-    read.is_ok() && start == *b"#!"
+    read.is_ok() && (start.starts_with(b"#!") || start == *b"\0asm")
 }
 
 /// Returns a module that contains only the name of the pack.

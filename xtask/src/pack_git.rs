@@ -184,6 +184,11 @@ fn collect(project: &Project, dir: &Path, source: &Path) -> Result<PathBuf> {
     fs::create_dir_all(&core)?;
     fs::create_dir_all(tree.join("files/etc"))?;
     fs::copy(source.join("git"), tree.join("git.wasm"))?;
+    let helper = project.dist().join("git-remote-http.wasm");
+    ensure!(helper.is_file(), "{} is missing; build it by `cargo xtask userland`", helper.display());
+    for name in ["git-remote-http", "git-remote-https"] {
+        fs::copy(&helper, core.join(name))?;
+    }
     for script in SCRIPTS {
         copy_script(&source.join(script), &core.join(script))?;
     }
