@@ -93,7 +93,8 @@ mod tests {
         }
         let new = slots.insert(7).unwrap();
         assert_eq!((position(new), position(old[0])), (0, 0), "the oldest position is used again");
-        assert_eq!((slots.get_mut(old[0]), slots.get_mut(new)), (None, Some(&mut 7)));
+        assert_eq!(slots.get_mut(old[0]), None);
+        assert_eq!(slots.get_mut(new), Some(&mut 7));
     }
 
     #[test]
