@@ -43,7 +43,7 @@ const STACK_POINTER = "__stack_pointer";
 const RUN = "run";
 
 /** Milliseconds of idleness after which instances are prepared for other sandboxes. */
-const CLEAN_AFTER_MS = 3;
+const CLEAN_AFTER_MS = 20;
 /** Milliseconds of work after which the worker yields to its event loop. */
 const YIELD_INTERVAL_MS = 8;
 /** Maximum milliseconds that a guest sleeps before it checks its deadline again, if no event loop can. */

@@ -1,7 +1,7 @@
 /**
  * The order in which guests run. Sandboxes that have run little in the last moments go ahead of those that have run long, so that a
  * new command goes ahead of a loop. Among the former, those with processes go ahead of those without: commands end before others
- * start, so few instances are live at a time. Within a sandbox the guests run in the order in which they became runnable.
+ * start, which keeps few instances live. Within a sandbox the guests run in the order in which they became runnable.
  */
 
 import { monotonic as now } from "./time.js";
