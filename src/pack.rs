@@ -111,7 +111,7 @@ enum PackRuntime {
     /// Its commands are an ordinary program.
     Program,
     /// It exists.
-    Prepared(&'static Pack, PreparedRuntime),
+    Prepared(&'static Pack, Box<PreparedRuntime>),
     /// Its first use prepares it with shipped wheels.
     OnUse(&'static Pack, Packs),
 }
@@ -290,7 +290,7 @@ impl Packs {
             let image = folder.join(image);
             let files = staged.files().map_err(|error| failed(&error))?;
             let prepared = PreparedRuntime { folder, digest, task, image, native: store.native() };
-            let ready = InstalledPack::new(pack, files, PackRuntime::Prepared(pack, prepared));
+            let ready = InstalledPack::new(pack, files, PackRuntime::Prepared(pack, Box::new(prepared)));
             let config = RuntimeConfig { packs: vec![ready.clone()], ..RuntimeConfig::default() };
             Ok::<_, Error>((Runtime::new(config)?, ready))
         };
@@ -359,7 +359,7 @@ impl InstalledPack {
         let (files, digest) = (installed.files().ok()?, unhex(&installed.manifest.module)?);
         let (folder, image) = (installed.dir.clone(), installed.dir.join(IMAGE));
         let prepared = PreparedRuntime { folder, digest, task: PreinitMode::Run, image, native };
-        Some(Self::new(installed.pack, files, PackRuntime::Prepared(installed.pack, prepared)))
+        Some(Self::new(installed.pack, files, PackRuntime::Prepared(installed.pack, Box::new(prepared))))
     }
 
     fn new(pack: &'static Pack, files: Vec<TreeFile>, runtime: PackRuntime) -> Self {

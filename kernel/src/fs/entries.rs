@@ -13,6 +13,9 @@ const LEAF: usize = 64;
 
 type Leaf = Vec<(Name, Ino)>;
 
+/// Receives a name and its inode on both sides.
+pub(super) type Visitor<'a> = &'a mut dyn FnMut(&Name, Option<Ino>, Option<Ino>);
+
 /// Names and their inodes, in byte order. No leaf is empty. Cloning and comparing cost one step per leaf.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entries {
@@ -91,7 +94,7 @@ impl Entries {
 
     /// Calls `visit` for every name whose inode differs, with the inode on both sides. Shared leaves are skipped: a leaf that was
     /// not changed covers the same names on both sides, because leaves are split but never merged.
-    pub(super) fn visit_changes(&self, after: &Self, visit: &mut dyn FnMut(&Name, Option<Ino>, Option<Ino>)) {
+    pub(super) fn visit_changes(&self, after: &Self, visit: Visitor<'_>) {
         let (mut old, mut new) = (self.iter(), after.iter());
         loop {
             if old.skip_shared_leaf(&mut new) {
@@ -107,7 +110,8 @@ impl Entries {
                     if before != after {
                         visit(name, Some(before), Some(after));
                     }
-                    (old.next(), new.next());
+                    old.next();
+                    new.next();
                 }
                 (_, Some((name, ino))) => {
                     visit(name, None, Some(ino));
@@ -151,7 +155,8 @@ impl<'a> Iter<'a> {
         let next = (self.leaves.as_slice().first(), other.leaves.as_slice().first());
         let shared = idle && matches!(next, (Some(one), Some(two)) if Arc::ptr_eq(one, two));
         if shared {
-            (self.leaves.next(), other.leaves.next());
+            self.leaves.next();
+            other.leaves.next();
         }
         shared
     }

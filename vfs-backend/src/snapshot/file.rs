@@ -13,6 +13,7 @@ mod wire;
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Limits, Result};
 use tidebox_kernel::fs::{Contents, Fs};
@@ -126,7 +127,7 @@ impl Snapshot {
             let message = "the changes have more files or bytes than the limits allow";
             return Err(Error::new(ErrorKind::FileOperationFailed, "apply changes", message));
         }
-        let shell_state = shell_state.map_or_else(|| self.shell_state.clone(), Into::into);
+        let shell_state = shell_state.map_or_else(|| Arc::clone(&self.shell_state), Into::into);
         Ok(Self { files, base: self.base.clone(), shell_state })
     }
 }

@@ -1,7 +1,5 @@
 //! Changes between snapshots: equal to whole snapshots under random operations, and at a cost that does not depend on the tree.
 
-use std::time::{Duration, Instant};
-
 use futures_executor::block_on;
 use tidebox_core::{ErrorKind, Limits, SandboxBackend};
 use tidebox_kernel::fs::{Fs, Ino, Kind};
@@ -182,7 +180,6 @@ fn changes_of_another_snapshot_and_forged_ones_are_errors() {
     }
     let mut limits = Limits::default();
     (limits.file_bytes, limits.inodes) = (before.file_bytes() + 20_000, before.inodes() + 40);
-    let mut applied = 0;
     for _ in 0..1000 {
         let mut bad = raw.clone();
         for _ in 0..=random.below(3) {
@@ -191,51 +188,7 @@ fn changes_of_another_snapshot_and_forged_ones_are_errors() {
             bad[at] = random.below(256) as u8;
         }
         if let Ok(snapshot) = before.apply_changes(&bad, &limits) {
-            applied += 1;
             assert!(snapshot.file_bytes() <= limits.file_bytes && snapshot.inodes() <= limits.inodes);
         }
-    }
-    println!("{applied} forged changes are harmless");
-}
-
-/// Prints what taking changes costs; a test only so that it runs with the others of this crate.
-#[test]
-#[ignore = "a measurement: run it with --release, --ignored and --nocapture"]
-fn measure_changes_by_number_of_files() {
-    println!("files  per directory  unchanged us  one file us  ten files us  whole tree us");
-    for (files, in_one) in [(0, 100), (500, 100), (5000, 100), (50_000, 100), (5000, 50_000), (50_000, 50_000)] {
-        let mut limits = Limits::default();
-        limits.inodes = 200_000;
-        let sandbox = builder(ScriptedEngine::new([])).limits(limits).build().unwrap();
-        let write = |number: usize, bytes: &[u8]| {
-            with_fs(&sandbox, |fs| {
-                let workspace = crate::file::locate(fs, b"/workspace", true).unwrap();
-                let (dir, name) = (format!("d{}", number / in_one), number.to_string());
-                let _ = fs.mkdir(&USER, workspace, dir.as_bytes(), 0o755, 7);
-                let path = format!("{dir}/{name}");
-                let (ino, _) = fs.create(&USER, workspace, path.as_bytes(), 0o644, false, 7).unwrap();
-                fs.write_all(ino, bytes, 7).unwrap();
-            });
-        };
-        (0..files).for_each(|number| write(number, b"content"));
-        let mut last = sandbox.snapshot().unwrap();
-        let mut median = |changed: usize, whole: bool| {
-            let mut times: Vec<Duration> = (0..41)
-                .map(|round| {
-                    let start = Instant::now();
-                    (0..changed).for_each(|at| write(at * 997 % files.max(1), format!("{round}").as_bytes()));
-                    let now = sandbox.snapshot().unwrap();
-                    let bytes = if whole { Some(now.file_over(&last)) } else { now.changes_since(&last, Packing::Raw) };
-                    last = now;
-                    let time = start.elapsed();
-                    assert_eq!(bytes.is_some(), changed > 0);
-                    time
-                })
-                .collect();
-            times.sort();
-            times[times.len() / 2].as_nanos() as f64 / 1000.0
-        };
-        let (none, one, ten, whole) = (median(0, false), median(1, false), median(10, false), median(1, true));
-        println!("{files:>6} {in_one:>13} {none:>13.1} {one:>12.1} {ten:>13.1} {whole:>14.1}");
     }
 }

@@ -17,8 +17,11 @@ fn push(repository: &str) -> NetworkPolicy {
     NetworkPolicy::new().allow(AllowRule::git_push(repository).expect("a good rule"))
 }
 
+/// Methods and URLs.
+type Requests = [(&'static str, String); 2];
+
 /// The requests of a fetch and those that only a push sends.
-fn requests(repository: &str) -> ([(&'static str, String); 2], [(&'static str, String); 2]) {
+fn requests(repository: &str) -> (Requests, Requests) {
     let of = |service| {
         [
             ("GET", format!("https://{repository}/info/refs?service={service}")),
