@@ -70,6 +70,10 @@ pub(crate) struct SandboxArgs {
     pub(crate) env: Vec<(String, String)>,
     /// Hosts that commands may read from over HTTPS. Empty: no network.
     pub(crate) allow: Vec<String>,
+    /// Repositories that Git may fetch from.
+    pub(crate) allow_git: Vec<String>,
+    /// Repositories that Git may fetch from and push to.
+    pub(crate) allow_git_push: Vec<String>,
     /// Allows `pip install` to download packages.
     pub(crate) pip: bool,
     /// `None`: the wall time of the limits.
@@ -254,7 +258,19 @@ fn without_arguments(mut parser: lexopt::Parser, command: Command) -> Result<Com
 
 impl SandboxArgs {
     fn accepts(&self, option: &str) -> bool {
-        matches!(option, "file" | "mount" | "cwd" | "env" | "allow" | "timeout" | "limits" | "output-overflow")
+        matches!(
+            option,
+            "file"
+                | "mount"
+                | "cwd"
+                | "env"
+                | "allow"
+                | "allow-git"
+                | "allow-git-push"
+                | "timeout"
+                | "limits"
+                | "output-overflow"
+        )
     }
 
     fn set(&mut self, option: &str, value: OsString) -> Result<(), lexopt::Error> {
@@ -264,6 +280,8 @@ impl SandboxArgs {
             "cwd" => self.cwd = Some(value.string()?),
             "env" => self.env.push(parse_variable(&value.string()?)?),
             "allow" => self.allow.push(value.string()?),
+            "allow-git" => self.allow_git.push(value.string()?),
+            "allow-git-push" => self.allow_git_push.push(value.string()?),
             "timeout" => self.timeout = Some(parse_seconds(&value.string()?)?),
             "output-overflow" => self.output_overflow = value.string()?.parse()?,
             _ => limits::apply(&mut self.limits, &value.string()?)?,

@@ -108,6 +108,10 @@ Options:
                         stay in the sandbox) [default: ro] (repeatable)
   --cwd DIR             Set the working directory [default: /workspace]
   --allow HOST          Allow read requests (GET, HEAD) to this host over HTTPS (repeatable) [default: no network]
+  --allow-git REPOSITORY
+                        Allow git clone and git fetch over HTTPS: HOST, HOST/ORG/REPO, or HOST/ORG/* (repeatable)
+  --allow-git-push REPOSITORY
+                        Like --allow-git, and allow git push (repeatable)
   --pip                 Enable `pip install` of Python packages, downloaded by the pip of the host
   --env NAME=VALUE      Set an environment variable (repeatable). Variables of the host are not passed
   --timeout SECONDS     Stop each command after this wall time; fractions are allowed [default: the wall-time limit]

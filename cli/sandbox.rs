@@ -39,14 +39,22 @@ pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
     if options.pip {
         sandbox = sandbox.pip(WheelSource::Index);
     }
-    if !options.allow.is_empty() {
-        let mut policy = NetworkPolicy::new();
-        for host in &options.allow {
-            policy = policy.allow(AllowRule::host(host)?);
-        }
+    if let Some(policy) = policy(options)? {
         sandbox = sandbox.network(policy);
     }
     Ok(sandbox)
+}
+
+/// Returns the policy of `--allow`, `--allow-git` and `--allow-git-push`; `None` without any of them.
+fn policy(options: &SandboxArgs) -> Result<Option<NetworkPolicy>> {
+    let hosts = options.allow.iter().map(|host| AllowRule::host(host));
+    let fetching = options.allow_git.iter().map(|repository| AllowRule::git_fetch(repository));
+    let pushing = options.allow_git_push.iter().map(|repository| AllowRule::git_push(repository));
+    let mut policy = None;
+    for rule in hosts.chain(fetching).chain(pushing) {
+        policy = Some(policy.unwrap_or_else(NetworkPolicy::new).allow(rule?));
+    }
+    Ok(policy)
 }
 
 /// Returns a builder with all options, including variables, working directory and timeout.

@@ -37,6 +37,9 @@ fn exec_accepts_options_before_and_after_the_command() {
         "--allow",
         "a.example",
         "--allow=*.b.example",
+        "--allow-git",
+        "a.example/org/repo",
+        "--allow-git-push=b.example",
         "cat a.txt",
         "--timeout",
         "0.25",
@@ -51,6 +54,8 @@ fn exec_accepts_options_before_and_after_the_command() {
     assert_eq!(exec.options.cwd.as_deref(), Some("/tmp"));
     assert_eq!(exec.options.timeout, Some(Duration::from_millis(250)));
     assert_eq!(exec.options.allow, ["a.example", "*.b.example"]);
+    assert_eq!(exec.options.allow_git, ["a.example/org/repo"]);
+    assert_eq!(exec.options.allow_git_push, ["b.example"]);
     assert_eq!(exec.options.limits.processes, 7);
     assert!(exec.json && exec.stdin);
 }

@@ -45,7 +45,7 @@ export interface PackSettings {
 
 /** A network policy, as `src/policy.rs` reads it. */
 export interface NetworkSettings {
-  allow: { host: string; methods?: string[] | "any"; ports?: number[]; http?: boolean }[];
+  allow: { host: string; methods?: string[] | "any"; ports?: number[]; http?: boolean; git?: "fetch" | "push"; path?: string }[];
   inject: { host: string; header: string; value: string; name?: string; overHttp?: boolean }[];
   resolve: { host: string; address: string }[];
   limits: Record<string, number>;

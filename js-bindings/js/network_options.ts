@@ -15,6 +15,10 @@ export interface AllowRule {
   ports?: readonly number[];
   /** Allows `http` in addition to `https`. It is not encrypted: others can read and change it in transit. Default false. */
   http?: boolean;
+  /** Allows only `git clone` and `git fetch`, or with `"push"` also `git push`. Not together with {@link methods}. */
+  git?: "fetch" | "push";
+  /** With {@link git}: one repository, `org/repo`, or all below a path, `org/*`. Default: every repository of the host. */
+  path?: string;
 }
 
 /** A credential that is added to requests outside the sandbox. Programs use it but cannot read it. */
@@ -111,7 +115,7 @@ export interface NetworkLog {
 }
 
 const OPTIONS = ["allow", "inject", "resolve", "limits", "fetch"];
-const RULE = ["host", "methods", "ports", "http"];
+const RULE = ["host", "methods", "ports", "http", "git", "path"];
 const INJECTED = ["host", "header", "value", "name", "overHttp"];
 const LIMITS = [
   "requests", "concurrent", "requestBytes", "replyBytes", "totalSentBytes", "totalReceivedBytes", "headBytes",
@@ -148,7 +152,7 @@ function checkRule(input: string | AllowRule): NetworkSettings["allow"][number] 
   if (isText(input)) return { host: input };
   if (typeof input !== "object" || input === null) throw invalidOptions("network: each rule of allow must be a host or an object");
   checkKeys("field of an allow rule", input, RULE);
-  const { host, methods, ports, http } = input;
+  const { host, methods, ports, http, git, path } = input;
   if (!isText(host)) throw invalidOptions("network: a rule of allow has no host");
   const all = methods === undefined || methods === "any" || (Array.isArray(methods) && methods.every(isText));
   if (!all) throw invalidOptions(`network: methods for ${host} must be an array of strings, or 'any'`);
@@ -157,11 +161,16 @@ function checkRule(input: string | AllowRule): NetworkSettings["allow"][number] 
     throw invalidOptions(`network: ports for ${host} must be an array of numbers from 1 to 65535`);
   }
   if (http !== undefined && typeof http !== "boolean") throw invalidOptions(`network: http for ${host} must be true or false`);
+  if (git !== undefined && git !== "fetch" && git !== "push") throw invalidOptions(`network: git for ${host} must be 'fetch' or 'push'`);
+  if (git !== undefined && methods !== undefined) throw invalidOptions(`network: a rule with git for ${host} has no methods`);
+  if (path !== undefined && !(isText(path) && git !== undefined)) throw invalidOptions(`network: path for ${host} must be a string and needs git`);
   return {
     host,
     ...(methods === undefined ? {} : { methods: methods === "any" ? methods : [...methods] }),
     ...(ports === undefined ? {} : { ports: [...ports] }),
     ...(http === undefined ? {} : { http }),
+    ...(git === undefined ? {} : { git }),
+    ...(path === undefined ? {} : { path }),
   };
 }
 

@@ -30,7 +30,16 @@ pub(crate) fn policy(given: &JsValue) -> Result<NetworkPolicy> {
 }
 
 fn allow(given: &JsValue) -> Result<AllowRule> {
-    let mut rule = AllowRule::host(&text(given, "host").unwrap_or_default())?;
+    let host = text(given, "host").unwrap_or_default();
+    let repository = || match text(given, "path") {
+        Some(path) => format!("{host}/{}", path.strip_prefix('/').unwrap_or(&path)),
+        None => host.clone(),
+    };
+    let mut rule = match text(given, "git").as_deref() {
+        Some("push") => AllowRule::git_push(&repository())?,
+        Some(_) => AllowRule::git_fetch(&repository())?,
+        None => AllowRule::host(&host)?,
+    };
     let methods = get(given, "methods");
     if methods.as_string().is_some() {
         rule = rule.any_method();

@@ -11,6 +11,10 @@ export interface AllowRule {
     ports?: readonly number[];
     /** Allows `http` in addition to `https`. It is not encrypted: others can read and change it in transit. Default false. */
     http?: boolean;
+    /** Allows only `git clone` and `git fetch`, or with `"push"` also `git push`. Not together with {@link methods}. */
+    git?: "fetch" | "push";
+    /** With {@link git}: one repository, `org/repo`, or all below a path, `org/*`. Default: every repository of the host. */
+    path?: string;
 }
 /** A credential that is added to requests outside the sandbox. Programs use it but cannot read it. */
 export interface HeaderInjection {

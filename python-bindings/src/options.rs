@@ -31,6 +31,10 @@ pub(crate) struct AllowOption {
     methods: Option<Vec<String>>,
     ports: Vec<u16>,
     http: bool,
+    /// `fetch` or `push`: a rule for Git, which has no methods.
+    git: Option<String>,
+    /// Path of the repositories of a rule for Git.
+    path: Option<String>,
 }
 
 /// A header that Tidebox adds to requests; the sandbox does not see its value.
@@ -165,10 +169,10 @@ fn mount_host(builder: SandboxBuilder, mount: &MountOption) -> PyResult<SandboxB
 fn policy(allow: Vec<AllowOption>, credentials: Vec<CredentialOption>) -> PyResult<NetworkPolicy> {
     let mut policy = NetworkPolicy::new();
     for option in allow {
-        let mut rule = checked(AllowRule::host(&option.host))?;
-        rule = match option.methods {
-            Some(methods) => rule.methods(methods),
-            None => rule.any_method(),
+        let mut rule = match (option.git.as_deref(), option.methods) {
+            (None, Some(methods)) => checked(AllowRule::host(&option.host))?.methods(methods),
+            (None, None) => checked(AllowRule::host(&option.host))?.any_method(),
+            (Some(git), _) => git_rule(git, &option.host, option.path.as_deref())?,
         };
         for port in option.ports {
             rule = rule.port(port);
@@ -183,6 +187,18 @@ fn policy(allow: Vec<AllowOption>, credentials: Vec<CredentialOption>) -> PyResu
         policy = policy.with_injection(if option.http { injection.over_http() } else { injection });
     }
     Ok(policy)
+}
+
+fn git_rule(git: &str, host: &str, path: Option<&str>) -> PyResult<AllowRule> {
+    let repository = match path {
+        Some(path) => format!("{host}/{}", path.strip_prefix('/').unwrap_or(path)),
+        None => host.to_owned(),
+    };
+    match git {
+        "fetch" => checked(AllowRule::git_fetch(&repository)),
+        "push" => checked(AllowRule::git_push(&repository)),
+        other => Err(invalid(format!("HostRule.git must be 'fetch' or 'push', not {other:?}"))),
+    }
 }
 
 /// Sets a limit by its name. `None` means unlimited where that exists.

@@ -108,6 +108,10 @@ class HostRule:
     """Ports; without any, that of the scheme."""
     http: bool = False
     """True allows requests without TLS, too."""
+    git: Literal["fetch", "push"] | None = None
+    """Allows only `git clone` and `git fetch`, or with `push` also `git push`. `methods` has no effect then."""
+    path: str | None = None
+    """With `git`: one repository, `org/repo`, or all below a path, `org/*`. `None` is every repository of the host."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +167,9 @@ def native_options(
         raise ValueError("time needs seed: only a deterministic sandbox has a clock of its own")
     policy = network or NetworkPolicy()
     rules = [HostRule(rule) if isinstance(rule, str) else rule for rule in policy.allow]
+    for rule in rules:
+        if rule.path is not None and rule.git is None:
+            raise ValueError("HostRule.path needs git: only rules for Git have a path")
     return {
         "files": list((files or {}).items()),
         "env": list((env or {}).items()),
@@ -177,6 +184,8 @@ def native_options(
                 "methods": None if rule.methods is None else list(rule.methods),
                 "ports": list(rule.ports),
                 "http": rule.http,
+                "git": rule.git,
+                "path": rule.path,
             }
             for rule in rules
         ],

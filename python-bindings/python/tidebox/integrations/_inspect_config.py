@@ -45,6 +45,10 @@ class HostConfig(BaseModel):
     """Ports; without any, that of the scheme."""
     http: bool = False
     """True allows requests without TLS, too."""
+    git: Literal["fetch", "push"] | None = None
+    """Allows only `git clone` and `git fetch`, or with `push` also `git push`."""
+    path: str | None = None
+    """With `git`: one repository, `org/repo`, or all below a path, `org/*`."""
 
 
 class TideboxConfig(BaseModel):
