@@ -1,6 +1,8 @@
 //! Network access through the real shell, `curl` and `wget`, and enforcement of a sandbox's policy.
 
 mod differential;
+mod git;
+mod git_server;
 mod limits;
 mod server;
 
