@@ -22,7 +22,7 @@ pub(super) struct GitRule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Repositories {
     All,
-    /// All below this path, which begins and ends with a slash.
+    /// All below this path, which starts and ends with a slash.
     Below(String),
     /// One, without `.git` at the end of its path. The path begins with a slash.
     One(String),

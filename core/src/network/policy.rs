@@ -45,7 +45,7 @@ impl AllowRule {
         })
     }
 
-    /// Allows `git clone` and `git fetch` over `https`, and no other request: neither pushing nor reading of web pages.
+    /// Allows `git clone` and `git fetch` over `https`, but no further requests: neither pushing nor reading of web pages.
     ///
     /// `github.com` is every repository of a host ([`HostPattern::parse`] has the other patterns), `github.com/org/repo` is one
     /// repository with or without `.git` at its end, and `github.com/org/*` is all below a path. Paths are case-sensitive and

@@ -1,4 +1,4 @@
-//! The answer to `info/refs`: references and capabilities of a repository.
+//! The response to `info/refs`: references and capabilities of a repository.
 
 use crate::fault::{Fault, printable};
 use crate::pkt_line::{Packet, split, trim};
@@ -12,7 +12,7 @@ pub(crate) enum Version {
     Two,
 }
 
-/// A checked answer.
+/// A checked response.
 #[derive(Debug)]
 pub(crate) struct Advertisement {
     pub(crate) version: Version,
@@ -37,7 +37,7 @@ pub(crate) struct References {
 }
 
 impl Advertisement {
-    /// Checks an answer of the smart protocol.
+    /// Checks a response of the smart protocol.
     pub(crate) fn parse(body: Vec<u8>, service: &str) -> Result<Self, Fault> {
         let invalid = || Fault::new("the server's list of references is incomplete or invalid");
         let mut rest = body.as_slice();
@@ -120,7 +120,7 @@ fn check_error(line: &[u8]) -> Result<(), Fault> {
     }
 }
 
-/// Splits `<object id> <name>`. A name must not contain what would end a line of the answer to Git.
+/// Splits `<object id> <name>`. A name must not contain a byte that would end a line of the response to Git.
 fn parse_reference(line: &[u8]) -> Result<(String, String), Fault> {
     let parsed = str::from_utf8(line).ok().and_then(|line| line.split_once(' ')).filter(|(id, name)| {
         matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit()) && is_name(name)

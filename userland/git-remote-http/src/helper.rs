@@ -25,7 +25,7 @@ const CAPABILITIES: &str = "stateless-connect\nfetch\noption\npush\ncheck-connec
 pub(crate) struct Helper {
     remote: Remote,
     options: Options,
-    /// The last answer of the server and the service that it is for.
+    /// The last response of the server and the service that it is for.
     known: Option<(&'static str, Advertisement)>,
 }
 

@@ -71,7 +71,7 @@ impl Options {
     /// Sets an option.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Answer {
         if let Some(switch) = self.switch(name) {
-            // Git sends different words for a switch that is on.
+            // Git sends different values for a switch that is on.
             match value {
                 "true" | "yes" | "1" => *switch = true,
                 "false" | "no" | "0" => *switch = false,

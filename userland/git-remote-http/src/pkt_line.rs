@@ -57,7 +57,7 @@ pub(crate) fn trim(line: &[u8]) -> &[u8] {
 #[derive(Debug)]
 pub(crate) struct Message<R> {
     input: R,
-    /// Removes the headers: the packets only carry a message that has packets of its own.
+    /// Removes the headers: the packets only carry a message that has separate packets.
     unwrap: bool,
     pending: Vec<u8>,
     position: usize,
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_message_is_an_error_and_an_absent_one_is_empty() {
+    fn an_interrupted_message_fails_and_an_absent_one_is_empty() {
         assert_eq!(read(Message::packets(&b""[..])), Ok(Vec::new()));
         for bytes in [&b"0005x"[..], b"0006x", b"0005x00"] {
             assert_eq!(read(Message::packets(bytes)), Err(std::io::ErrorKind::UnexpectedEof), "{bytes:?}");

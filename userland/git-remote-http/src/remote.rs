@@ -135,7 +135,7 @@ impl Remote {
         Request { method: method.to_owned(), url: url.to_owned(), headers, ..Request::default() }
     }
 
-    /// Later requests go to the place to which the first was redirected.
+    /// Later requests go to the URL to which the first was redirected.
     fn rebase(&mut self, url: &str, tail: &str) -> Result<(), Fault> {
         let Some(base) = url.strip_suffix(tail) else {
             let to = printable(url);

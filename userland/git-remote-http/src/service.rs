@@ -46,7 +46,7 @@ pub(crate) struct Program<'a> {
     pub(crate) arguments: &'a [String],
     /// The service at the server.
     pub(crate) service: &'a str,
-    /// What to fetch or push: lines for the program.
+    /// Lines of objects to fetch or references to push: lines for the program.
     pub(crate) lines: &'a [String],
     /// References of the server.
     pub(crate) advertisement: &'a [u8],

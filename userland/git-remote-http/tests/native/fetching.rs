@@ -71,7 +71,7 @@ fn an_empty_repository_is_cloned() {
         let url = site.url(mode, "empty.git");
         site.git(".", &format!("-c protocol.version={version} clone {url} empty-{version}-{mode}"))
             .ok()
-            .says(&["You appear to have cloned an empty repository."]);
+            .prints(&["You appear to have cloned an empty repository."]);
     }
 }
 
@@ -123,11 +123,11 @@ fn fetch_prunes_and_follows_tags() {
         site.commit("work", &branch, b"new\n");
         git("work", &format!("tag -a t-{branch} -m t"));
         git("work", &format!("push -q ../root/a.git {branch} t-{branch}"));
-        git(&to, "fetch").says(&[&format!("[new branch]      {branch}"), &format!("[new tag]         t-{branch}")]);
+        git(&to, "fetch").prints(&[&format!("[new branch]      {branch}"), &format!("[new tag]         t-{branch}")]);
         assert_eq!(site.id(&to, &format!("origin/{branch}")), site.id("work", &branch));
         assert_eq!(git(&to, "fetch").stderr, "");
         git("work", &format!("push -q ../root/a.git :{branch}"));
-        git(&to, "fetch --prune").says(&["[deleted]"]);
+        git(&to, "fetch --prune").prints(&["[deleted]"]);
         assert!(!site.has(&to, &format!("origin/{branch}")));
         git("work", "checkout -q main");
         site.commit("work", &format!("more-{branch}"), b"more\n");

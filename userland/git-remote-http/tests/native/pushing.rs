@@ -21,18 +21,18 @@ fn branches_are_created_updated_and_deleted() {
     site.git("work", &format!("remote add origin {url}")).ok();
     site.git("work", "checkout -q -b topic").ok();
     site.commit("work", "topic", b"1\n");
-    site.git("work", "push -u origin topic").ok().says(&["[new branch]      topic -> topic"]);
+    site.git("work", "push -u origin topic").ok().prints(&["[new branch]      topic -> topic"]);
     assert_eq!(site.id("root/a.git", "topic"), site.id("work", "topic"));
     assert_eq!(site.id("work", "@{upstream}"), site.id("work", "topic"));
     site.server.take_requests();
-    site.git("work", "push").ok().says(&["Everything up-to-date"]);
+    site.git("work", "push").ok().prints(&["Everything up-to-date"]);
     assert_eq!(site.server.take_requests().len(), 1);
     site.commit("work", "topic", b"2\n");
     site.git("work", "push --dry-run").ok();
     assert_ne!(site.id("root/a.git", "topic"), site.id("work", "topic"));
-    site.git("work", "push").ok().says(&["topic -> topic"]);
+    site.git("work", "push").ok().prints(&["topic -> topic"]);
     assert_eq!(site.id("root/a.git", "topic"), site.id("work", "topic"));
-    site.git("work", "push origin :topic").ok().says(&["[deleted]         topic"]);
+    site.git("work", "push origin :topic").ok().prints(&["[deleted]         topic"]);
     assert!(!site.has("root/a.git", "topic"));
     site.git("work", "push origin --delete missing").fails(1, &["remote ref does not exist"]);
     site.git("work", "push --tags --all origin").fails(128, &[]);
@@ -55,11 +55,11 @@ fn a_rejected_push_is_reported_and_a_forced_one_works() {
     assert_eq!(site.id("root/a.git", "main"), theirs);
     let lease = format!("--force-with-lease=main:{}", "1".repeat(40));
     push(&format!("{lease} {url} main")).fails(1, &["! [rejected]        main -> main (stale info)"]);
-    push(&format!("--force-with-lease=main:{theirs} {url} main")).ok().says(&["(forced update)"]);
+    push(&format!("--force-with-lease=main:{theirs} {url} main")).ok().prints(&["(forced update)"]);
     assert_eq!(site.id("root/a.git", "main"), site.id("work", "main"));
     site.git("work", "reset -q --hard HEAD~2").ok();
     push(&format!("{url} main")).fails(1, &["(non-fast-forward)"]);
-    push(&format!("{url} +main")).ok().says(&["(forced update)"]);
+    push(&format!("{url} +main")).ok().prints(&["(forced update)"]);
     push(&format!("--force {url} side:main")).ok();
     assert_eq!(site.id("root/a.git", "main"), site.id("work", "side"));
 }
@@ -91,7 +91,7 @@ fn hooks_print_and_reject() {
     hook(&site, "pre-receive", "echo 'checking things'");
     hook(&site, "update", "case $1 in *bad) echo 'no bad names' >&2; exit 1;; esac");
     site.commit("work", "new", b"1\n");
-    site.git("work", &format!("push {url} main")).ok().says(&["remote: checking things", "main -> main"]);
+    site.git("work", &format!("push {url} main")).ok().prints(&["remote: checking things", "main -> main"]);
     site.git("work", &format!("push {url} main:bad main:good")).fails(
         1,
         &["remote: no bad names", "! [remote rejected] main -> bad (hook declined)", "[new branch]      main -> good"],
@@ -107,7 +107,7 @@ fn options_of_a_push_reach_the_server() {
     let url = site.url("git", "a.git");
     hook(&site, "pre-receive", "echo \"$GIT_PUSH_OPTION_COUNT:$GIT_PUSH_OPTION_0\"");
     site.commit("work", "new", b"1\n");
-    site.run("work", &["push", "--push-option", "a \"b\" \\ é", &url, "main"]).ok().says(&["remote: 1:a \"b\" \\ é"]);
+    site.run("work", &["push", "--push-option", "a \"b\" \\ é", &url, "main"]).ok().prints(&["remote: 1:a \"b\" \\ é"]);
     let ran = site.git("work", &format!("push -q {url} HEAD~1:refs/heads/quiet")).ok();
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", "remote: 0:        \n"));
     assert_eq!(site.id("root/a.git", "quiet"), site.id("work", "HEAD~1"));

@@ -118,7 +118,7 @@ fn redirects_of_the_first_request_are_followed() {
         site.server.take_requests();
         site.git(".", &format!("-c protocol.version={version} clone {url} {to}"))
             .ok()
-            .says(&[&format!("warning: redirecting to {}/\n", site.url("git", "a.git"))]);
+            .prints(&[&format!("warning: redirecting to {}/\n", site.url("git", "a.git"))]);
         let posts = site.server.take_requests().into_iter().filter(|request| request.method == "POST");
         assert!(posts.map(|request| request.path).all(|path| path == "/git/a.git/git-upload-pack"));
         assert_eq!(site.id(&to, "HEAD"), site.id("work", "main"));

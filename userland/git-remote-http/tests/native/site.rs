@@ -34,11 +34,11 @@ impl Ran {
     #[track_caller]
     pub(crate) fn fails(self, code: i32, texts: &[&str]) -> Self {
         assert_eq!(self.code, code, "{self:#?}");
-        self.says(texts)
+        self.prints(texts)
     }
 
     #[track_caller]
-    pub(crate) fn says(self, texts: &[&str]) -> Self {
+    pub(crate) fn prints(self, texts: &[&str]) -> Self {
         for text in texts {
             assert!(self.stderr.contains(text), "{text:?} is missing in {self:#?}");
         }
@@ -104,7 +104,7 @@ impl Site {
         self
     }
 
-    /// Runs Git with words that contain no blanks.
+    /// Runs Git with arguments that contain no blanks.
     pub(crate) fn git(&self, cwd: &str, words: &str) -> Ran {
         self.run(cwd, &words.split(' ').collect::<Vec<_>>())
     }
@@ -148,7 +148,7 @@ impl Site {
     }
 }
 
-/// Creates a directory with the programs of Git, of which the remote helpers are this one.
+/// Creates a directory with the programs of Git, with this program as the remote helpers.
 fn exec_path(dir: &Path) -> PathBuf {
     let from =
         Command::new(program()).arg("--exec-path").output().expect("the tests need Git with git-http-backend").stdout;
