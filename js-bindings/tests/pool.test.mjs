@@ -130,6 +130,31 @@ describe("sandboxes in one Worker", () => {
     await closeAll(all);
   });
 
+  test("lose nothing that was answered while their Workers are terminated at random", { timeout: 60_000 }, async () => {
+    const until = performance.now() + 4_000;
+    const all = await Promise.all(Array.from({ length: 12 }, () => create()));
+    workers.clear();
+    const killing = setInterval(() => {
+      for (const worker of workers) void worker.terminate();
+      workers.clear();
+    }, 700);
+    let restarts = 0;
+    await Promise.all(all.map(async (sandbox) => {
+      for (let count = 0; performance.now() < until; ) {
+        const { exitCode, output } = await sandbox.execute(`cat count.txt; echo ${count + 1} > count.txt`);
+        if (exitCode === null) {
+          restarts += 1;
+          continue;
+        }
+        if (count > 0) assert.equal(output, `${count}\n`);
+        count += 1;
+      }
+    }));
+    clearInterval(killing);
+    assert.ok(restarts > 0);
+    await closeAll(all);
+  });
+
   test("are not disturbed when one that is stuck is dropped", { skip: !jspi, timeout: 60_000 }, async () => {
     const [stuck, neighbour] = [await create({ files: { "kept.txt": "kept\n" } }), await create()];
     const number = await numberOf(stuck);
