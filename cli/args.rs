@@ -62,7 +62,7 @@ pub(crate) struct Exec {
     pub(crate) stdin: bool,
 }
 
-/// What `tidebox exec` runs.
+/// The command of `tidebox exec`.
 #[derive(Debug, PartialEq)]
 pub(crate) enum CommandArg {
     /// A command line for the shell.

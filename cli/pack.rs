@@ -23,8 +23,9 @@ pub fn prepare_pack(name: &str) -> crate::Result<()> {
         runtime.block_on(Packs::user().add(name, &[], |event| display.report(event)))
     };
     // A thread of a Tokio runtime cannot wait for another runtime.
-    std::thread::scope(|scope| scope.spawn(work).join())
-        .unwrap_or_else(|_| Err(failed(format!("the preparation of the pack {name} panicked; this is a bug in tidebox"))))
+    std::thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|_| {
+        Err(failed(format!("the preparation of the pack {name} panicked; this is a bug in tidebox")))
+    })
 }
 
 /// Writes the wheels of a pack.

@@ -106,7 +106,7 @@ pub struct InstalledPack {
 enum PackRuntime {
     /// It exists.
     Prepared { folder: PathBuf, digest: [u8; 32], task: PreinitMode, image: PathBuf, native: PathBuf },
-    /// It is prepared from shipped wheels on the first use.
+    /// The first use prepares it with the shipped wheels.
     OnUse(Packs),
 }
 
@@ -123,8 +123,8 @@ static SUPPORT: OnceLock<PackSupport> = OnceLock::new();
 /// Sets how this program prepares packs on their first use, for all runtimes with the default configuration. Without this call, a
 /// pack must be [added](Packs::add), and is compiled silently if its native code is missing.
 ///
-/// `wheels` is a directory with the wheels of packs, as [`Packs::ship`] writes it. `prepare` is called with the name of a pack whose
-/// wheels are there, when a command first uses it, and must add it. `on_compile` is called before an installed
+/// `wheels` is a directory with the wheels of packs, as [`Packs::ship`] writes it. `prepare` is called with the name of a pack in it
+/// when a command first uses the pack, and must add it. `on_compile` is called before an installed
 /// pack is compiled, because its native code is of another version or processor. Call it before the first sandbox; only the first call
 /// has an effect.
 pub fn set_pack_support(wheels: Option<PathBuf>, prepare: fn(&str) -> Result<()>, on_compile: fn()) {
@@ -331,8 +331,7 @@ impl InstalledPack {
 
     /// Returns its files. Their content is read when they are opened.
     pub(crate) fn files(&self) -> Result<Vec<(String, FileBytes)>> {
-        let initializing =
-            matches!(self.runtime, PackRuntime::Prepared { task: PreinitMode::Initialize { .. }, .. });
+        let initializing = matches!(self.runtime, PackRuntime::Prepared { task: PreinitMode::Initialize { .. }, .. });
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
             let (host, pack) = (file.host.clone(), self.pack);

@@ -3,9 +3,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{
-    Dialect, EditRequest, Error, ErrorKind, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult, GlobRequest, GlobResponse,
-    GrepRequest, GrepResponse, LineWindow, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, ShellMode,
-    ToolContent, Truncation, Upload, WriteRequest,
+    Dialect, EditRequest, Error, ErrorKind, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult,
+    GlobRequest, GlobResponse, GrepRequest, GrepResponse, LineWindow, ReadRequest, ReadResponse, Result, Sandbox,
+    SandboxBackend, ShellMode, ToolContent, Truncation, Upload, WriteRequest,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

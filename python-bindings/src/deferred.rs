@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tidebox::{
-    DeleteResponse, Download, EditRequest, EditResponse, Error, ErrorKind, ExecuteRequest, ExecuteResponse, GlobRequest,
-    GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest, ReadResponse, Sandbox, SandboxBackend,
-    SandboxId, SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
-};
 use tidebox::{BoxFuture, FileFuture};
+use tidebox::{
+    DeleteResponse, Download, EditRequest, EditResponse, Error, ErrorKind, ExecuteRequest, ExecuteResponse,
+    GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest, ReadResponse, Sandbox,
+    SandboxBackend, SandboxId, SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
+};
 use tokio::sync::watch;
 
 use crate::runtime;
@@ -34,7 +34,7 @@ impl DeferredSandbox {
         let (finish, creation) = watch::channel(None);
         runtime::handle()?.spawn_blocking(move || {
             let created = create().map(Arc::new).map_err(Arc::new);
-            // Nobody waits if the object was dropped.
+            // If the object was dropped, the result is unused.
             let _ = finish.send(Some(created));
         });
         Ok(Self { id, creation })
@@ -54,12 +54,15 @@ impl DeferredSandbox {
                 Ok(Some(Ok(sandbox))) => Ok(sandbox),
                 Ok(Some(Err(error))) => {
                     let again = Error::new(error.kind(), error.operation().to_owned(), error.message());
-                    let with = |again: Error, (name, value): &(_, String)| again.with_context(Clone::clone(name), value);
+                    let with =
+                        |again: Error, (name, value): &(_, String)| again.with_context(Clone::clone(name), value);
                     Err(error.context().iter().fold(again, with))
                 }
-                Ok(None) | Err(_) => {
-                    Err(Error::new(ErrorKind::Engine, "create a sandbox", "tidebox panicked; this is a bug, please report it"))
-                }
+                Ok(None) | Err(_) => Err(Error::new(
+                    ErrorKind::Engine,
+                    "create a sandbox",
+                    "tidebox panicked; this is a bug, please report it",
+                )),
             }
         }
     }

@@ -170,7 +170,7 @@ impl SandboxBuilder {
         self
     }
 
-    /// Returns the id of a [deterministic](Self::deterministic) sandbox with this seed and without an [`id`](Self::id) of its own.
+    /// Returns the id of a [deterministic](Self::deterministic) sandbox with this seed whose [`id`](Self::id) is not set.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ pub(super) fn test_archive(project: &Project, progress: &mut Progress, wheel: &P
     })
 }
 
-/// Uses the pack `python` from the wheels alone: the first use prepares it and says so, the second one does not.
+/// Uses the pack `python` from the wheels alone: the first use prepares it and reports its steps, the second one is silent.
 pub(super) fn test_pack(project: &Project, progress: &mut Progress, wheel: &Path, pack: &Path) -> Result<()> {
     let (python, cache) = fresh(project, progress, "python-extra")?;
     let mut extra = Command::new(python.join("python"));
