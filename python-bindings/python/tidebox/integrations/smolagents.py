@@ -143,7 +143,8 @@ class TideboxExecutor(RemotePythonExecutor):  # type: ignore[misc]  # smolagents
         code = [_DESERIALIZER, *functions, get_tools_definition_code(sent), self._final_answer_code(answer)]
         self._define("tools", "\n".join(code))
 
-    def _final_answer_code(self, tool: Tool | None) -> str:
+    def _final_answer_code(self, tool: Any) -> str:
+        # smolagents annotates its own tool, and accepts any.
         if tool is None:
             return ""
         if not hasattr(tool, "_forward"):
