@@ -180,6 +180,6 @@ mod tests {
             (key.set)(&mut copy, &(key.show)(&limits)).expect("the displayed value is valid");
             assert_eq!(copy, limits, "{}", key.name);
         }
-        assert!(table().contains("memory          1G"), "{}", table());
+        assert!(table().contains("memory            1G"), "{}", table());
     }
 }

@@ -12,6 +12,14 @@ pub(crate) fn check(table: &Table) {
     let printed = format!("{:#?}", Limits::default());
     let limits: BTreeSet<&str> = printed.lines().filter_map(|line| Some(line.trim().split_once(": ")?.0)).collect();
     assert!(limits.len() > 10, "the limits are read wrongly: {limits:?}");
+    // A guest here is one command. Processes that outlive theirs are attacked in another file.
+    let (background, limits): (BTreeSet<&str>, _) =
+        limits.into_iter().partition(|name| name.starts_with("background_"));
+    let attacks = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/background_processes.rs"));
+    let attacks = attacks.expect("the file exists");
+    for limit in background {
+        assert!(attacks.contains(&format!("limits.{limit} = ")), "no test attacks {limit}");
+    }
     assert_eq!(
         attacked, limits,
         "every limit has a guest in userland/hostile/guests.json that attacks it, and no other"
