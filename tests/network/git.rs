@@ -35,14 +35,14 @@ fn sandbox(server: &GitServer, rules: impl IntoIterator<Item = AllowRule>) -> Sa
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/dist/git-remote-http.wasm");
     let helper = std::fs::read(path).expect("the guest programs are built");
     tidebox::sandbox()
-        .and_then(|builder| builder.executable("/usr/local/bin/git-remote-http", helper).network(policy).build())
+        .and_then(|builder| builder.executable("/workspace/git-remote-http", helper).network(policy).build())
         .expect("a sandbox is created")
 }
 
 /// Runs one command of the helper for a repository.
 async fn run(sandbox: &Sandbox, server: &GitServer, repository: &str, command: &str) -> ExecuteResponse {
     let url = format!("http://{NAME}:{}/{repository}", server.port);
-    let line = format!("printf '{command}\\n' | git-remote-http origin {url}");
+    let line = format!("printf '{command}\\n' | ./git-remote-http origin {url}");
     sandbox.execute(ExecuteRequest::new(line)).await.expect("the command runs")
 }
 
