@@ -270,7 +270,19 @@ fn a_wheel_of_another_project_is_no_program_pack() {
     fs::write(&wheel, small_wheel("x = 1")).unwrap();
     let error = store.add_program(&GIT, &wheel).unwrap_err().to_string();
     assert!(error.contains("is not a wheel of the pack git"), "{error}");
-    fs::write(&wheel, archive(&[("tidebox_git/git.wasm", b"\0asm"), ("tidebox_git/files//../x", b"")])).unwrap();
-    store.add_program(&GIT, &wheel).unwrap_err();
     assert!(store.installed_program(&GIT).is_none());
+}
+
+#[test]
+fn names_in_a_program_pack_cannot_leave_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, wheel) = (PackStore::new(dir.path().join("packs")), dir.path().join(GIT.wheel));
+    let names = ["tidebox_git/files//../x", "tidebox_git/files/../../../../x", "tidebox_git/files/a/../../x"];
+    let files = names.map(|name| (name, &b""[..])).into_iter().chain([("tidebox_git/git.wasm", &b"\0asm"[..])]);
+    fs::write(&wheel, archive(&files.collect::<Vec<_>>())).unwrap();
+    if let Ok(installed) = store.add_program(&GIT, &wheel) {
+        assert_eq!(installed.files().unwrap().len(), 0, "a name was normalized to a file of the sandbox");
+    }
+    let outside = [dir.path().join("x"), dir.path().join("packs/x"), dir.path().join("packs/git/x")];
+    assert!(outside.iter().all(|path| !path.exists()));
 }
