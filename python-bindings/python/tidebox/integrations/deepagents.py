@@ -239,7 +239,7 @@ def _message(error: Exception) -> str:
 
 
 def _command(command: str, timeout: int | None) -> tuple[str, CommandOptions]:
-    return command, (None, None, [], LONGEST_TIMEOUT if timeout == 0 else timeout, "head", None)
+    return command, (None, None, [], LONGEST_TIMEOUT if timeout == 0 else timeout, "head", None, False)
 
 
 def _executed(result: Any) -> ExecuteResponse:
