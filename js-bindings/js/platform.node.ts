@@ -1,7 +1,7 @@
 /** Node, and Deno through its Node API: Deno's own workers would keep a program running. */
 
 import { readFile } from "node:fs/promises";
-import { availableParallelism } from "node:os";
+import os from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -30,7 +30,7 @@ export const node: Platform = {
   kernel: async () => WebAssembly.compile(await readFile(new URL("./kernel_bg.wasm", import.meta.url))),
   remote: async () => WebAssembly.compile(await readFile(new URL("./remote_kernel_bg.wasm", import.meta.url))),
   get maxWorkers() {
-    return availableParallelism();
+    return os.availableParallelism();
   },
   connectsByName: false,
   gateway: async () => (await import("./gateway.node.js")).gateway,

@@ -1,7 +1,6 @@
 // Many sandboxes in one Worker: what they share, and what they do not notice of each other.
 
 import assert from "node:assert/strict";
-import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import { after, afterEach, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -29,7 +28,6 @@ Worker.prototype.postMessage = function (message, ...others) {
 const cores = os.availableParallelism;
 function limitWorkers(most) {
   os.availableParallelism = () => most;
-  syncBuiltinESMExports();
 }
 
 limitWorkers(1);
@@ -41,7 +39,6 @@ afterEach(() => {
 after(() => {
   Worker.prototype.postMessage = post;
   os.availableParallelism = cores;
-  syncBuiltinESMExports();
 });
 
 /** Creates a sandbox of the pool. */

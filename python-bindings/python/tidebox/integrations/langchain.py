@@ -241,7 +241,7 @@ _OPERATIONS: dict[str, _Operation] = {
     "execute": _Operation(
         "Runs a command line in bash and returns its output and exit code. Background processes end with the call.",
         ExecuteArguments,
-        lambda native, one, wait: native.execute(one.command, (None, None, [], one.timeout, "head", None), wait),
+        lambda native, one, wait: native.execute(one.command, (None, None, [], one.timeout, "head", None, False), wait),
         _show_execute,
     ),
     "read_file": _Operation(
