@@ -465,6 +465,7 @@ async function instantiateWithRetry(guest: Guest, program: Program): Promise<Web
       return instantiate(guest, program);
     } catch (error) {
       if (!(error instanceof RangeError) || attempt === INSTANTIATE_ATTEMPTS) throw error;
+      pool?.clear();
     }
     await new Promise((resolve) => setTimeout(resolve, INSTANTIATE_PAUSE_MS));
     if (guests.get(guest.slot) !== guest) return undefined;

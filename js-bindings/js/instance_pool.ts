@@ -112,6 +112,13 @@ export class InstancePool {
     return true;
   }
 
+  /** Gives up all resting instances. Called when memory for another one is missing. */
+  clear(): void {
+    this.#resting.clear();
+    this.#oldest.clear();
+    this.#bytes = 0;
+  }
+
   #remove(pooled: PooledInstance, resting: PooledInstance[]): void {
     resting.splice(resting.indexOf(pooled), 1);
     this.#oldest.delete(pooled);

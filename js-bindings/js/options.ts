@@ -122,10 +122,10 @@ export interface SandboxOptions {
    */
   packs?: readonly (PackName | PackOption)[];
   /**
-   * `pool` (default): the sandbox shares a worker with others. It starts in about a millisecond; the commands of all sandboxes of a
+   * `pool` (default in Node and Deno): the sandbox shares a worker with others. It starts in about a millisecond; the commands of all sandboxes of a
    * worker share its processor time. `own`: the sandbox has a separate worker, which costs some 15 MiB and 40 ms, and shares
-   * neither processor time nor the memory of the kernel with others. `own` is the default for sandboxes with {@link packs} or
-   * {@link mounts}.
+   * neither processor time nor the memory of the kernel with others. `own` is the default in pages, and for sandboxes with
+   * {@link packs} or {@link mounts}.
    */
   thread?: "pool" | "own";
 }
@@ -254,15 +254,18 @@ export function checkOptions(options: SandboxOptions, platform: Platform): Check
   if (options.mounts !== undefined) kernel.mounts = checkMounts(options.mounts, platform);
   if (options.seedDirectory !== undefined) kernel.seedDirectory = checkDirectory("seedDirectory", options.seedDirectory, platform);
   const packs = checkPacks(options.packs ?? []);
-  return { kernel, tools, fetch: options.network?.fetch, packs, thread: checkThread(options.thread, kernel, packs) };
+  return { kernel, tools, fetch: options.network?.fetch, packs, thread: checkThread(options.thread ?? defaultThread(platform, kernel, packs), kernel) };
 }
 
 /** Key of a global that tests set: the default of {@link SandboxOptions.thread}. */
 const THREAD = Symbol.for("tidebox.thread");
 
-function checkThread(thread: unknown, { mounts = [] }: KernelOptions, packs: readonly PackOption[]): Thread {
+function defaultThread(platform: Platform, { mounts = [] }: KernelOptions, packs: readonly PackOption[]): unknown {
   const forced: unknown = Reflect.get(globalThis, THREAD);
-  const chosen = thread ?? forced ?? (packs.length > 0 || mounts.length > 0 ? "own" : "pool");
+  return forced ?? (packs.length > 0 || mounts.length > 0 ? "own" : platform.defaultThread);
+}
+
+function checkThread(chosen: unknown, { mounts = [] }: KernelOptions): Thread {
   if (chosen !== "pool" && chosen !== "own") throw invalidOptions("thread must be 'pool' or 'own'");
   // Without JSPI a worker runs one command at a time, and a sandbox that cannot be moved would wait for others.
   const isFixed = !hasJspi() && mounts.some(({ mode }) => mode === "copyOnWrite");

@@ -32,6 +32,7 @@ export const node: Platform = {
   get maxWorkers() {
     return os.availableParallelism();
   },
+  defaultThread: "pool",
   connectsByName: false,
   gateway: async () => (await import("./gateway.node.js")).gateway,
   directory(path) {

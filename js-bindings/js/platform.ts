@@ -1,5 +1,6 @@
 /** Interface of the platform that the package runs on. */
 
+import type { Thread } from "./pool.js";
 import type { PackageProgram, PackageFiles } from "./archive.js";
 import { SandboxError } from "./error.js";
 import type { Gateway } from "./gateway.js";
@@ -34,6 +35,8 @@ export interface Platform {
   programs(): Promise<readonly PackageProgram[]>;
   /** Maximum number of workers that sandboxes share. */
   readonly maxWorkers: number;
+  /** Default of the option `thread`. */
+  readonly defaultThread: Thread;
   /** True if its gateway connects to host names and does not accept addresses. */
   readonly connectsByName: boolean;
   /** Returns the gateway that sends the requests of sandboxes. */

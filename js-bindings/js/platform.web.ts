@@ -70,6 +70,8 @@ export const web: Platform = {
   get maxWorkers() {
     return Math.min(MAX_WORKERS, globalThis.navigator?.hardwareConcurrency ?? 1);
   },
+  // A page limits the address space of memories, which only a terminated worker frees immediately.
+  defaultThread: "own",
   connectsByName: true,
   gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
   directory() {

@@ -110,10 +110,10 @@ export interface SandboxOptions {
      */
     packs?: readonly (PackName | PackOption)[];
     /**
-     * `pool` (default): the sandbox shares a worker with others. It starts in about a millisecond; the commands of all sandboxes of a
+     * `pool` (default in Node and Deno): the sandbox shares a worker with others. It starts in about a millisecond; the commands of all sandboxes of a
      * worker share its processor time. `own`: the sandbox has a separate worker, which costs some 15 MiB and 40 ms, and shares
-     * neither processor time nor the memory of the kernel with others. `own` is the default for sandboxes with {@link packs} or
-     * {@link mounts}.
+     * neither processor time nor the memory of the kernel with others. `own` is the default in pages, and for sandboxes with
+     * {@link packs} or {@link mounts}.
      */
     thread?: "pool" | "own";
 }

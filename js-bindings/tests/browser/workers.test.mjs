@@ -42,7 +42,7 @@ describe("Workers of a page", { skip }, () => {
     await page.evaluate(async () => {
       const { Sandbox } = await import("tidebox");
       for (let round = 0; round < 5; round++) {
-        const sandboxes = await Promise.all([1, 2, 3, 4].map(() => Sandbox.create({ thread: "own" })));
+        const sandboxes = await Promise.all([1, 2, 3, 4].map(() => Sandbox.create()));
         await Promise.all(sandboxes.map((sandbox) => sandbox.execute("seq 9 | tail -n 1")));
         await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
       }
@@ -56,7 +56,7 @@ describe("Workers of a page", { skip }, () => {
     const { page, complaints } = await opened(context);
     const outputs = await page.evaluate(async () => {
       const { Sandbox } = await import("tidebox");
-      const sandboxes = await Promise.all(Array.from({ length: 50 }, (_, n) => Sandbox.create({ files: { n: `${n}` } })));
+      const sandboxes = await Promise.all(Array.from({ length: 50 }, (_, n) => Sandbox.create({ files: { n: `${n}` }, thread: "pool" })));
       const results = await Promise.all(sandboxes.map((sandbox) => sandbox.execute("cat n")));
       await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
       return results.map(({ output }) => output);
