@@ -1,6 +1,6 @@
 //! Processes that outlive the call that started them.
 //!
-//! [`SandboxBackend::spawn`](crate::SandboxBackend::spawn) starts a process and returns its id. Everything else takes the id, so
+//! [`SandboxBackend::spawn`] starts a process and returns its id. Everything else takes the id, so
 //! that a layer, a cassette and another language can pass calls on as values. [`Process`] is a handle over a backend and an id.
 
 use std::fmt;
@@ -40,7 +40,7 @@ pub enum SpawnInput {
     /// End of file.
     #[default]
     Closed,
-    /// A pipe that [`SandboxBackend::write_process`](crate::SandboxBackend::write_process) writes.
+    /// A pipe that [`SandboxBackend::write_process`] writes.
     Open,
 }
 
@@ -338,7 +338,7 @@ pub fn unsupported_process(operation: &'static str, reason: &str) -> Error {
     Error::new(ErrorKind::Unsupported, operation, message)
 }
 
-/// Implements the methods of [`SandboxBackend`](crate::SandboxBackend) about processes for a backend that has none. The argument
+/// Implements the methods of [`SandboxBackend`] about processes for a backend that has none. The argument
 /// completes the sentence "this backend ..." in the error of kind [`ErrorKind::Unsupported`].
 #[macro_export]
 macro_rules! without_processes {
