@@ -91,7 +91,11 @@ type Call = fn(&mut Kernel, Pid, &mut Memory, &mut Unstructured<'_>) -> SyscallO
 /// Builds a call table from a table of the kernel.
 macro_rules! calls {
     ($source:ident: $($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
-        &[$(|k, pid, m, input| $source::$name(k, pid, m, $(<$ty>::of(input)),*)),*]
+        &[$(|k, pid, m, input| {
+            // A call without arguments takes no input.
+            let _ = &input;
+            $source::$name(k, pid, m, $(<$ty>::of(input)),*)
+        }),*]
     };
 }
 
