@@ -3,7 +3,7 @@
 import time
 
 # A line that grows a file until all of its processes are killed, and prints a line when it has started.
-GROWS = "echo begun; while :; do echo x >> /tmp/grows; sleep 0.05; done"
+GROWS = "echo x > /tmp/grows; echo begun; while :; do echo x >> /tmp/grows; sleep 0.05; done"
 
 # A command that continues only after the session has seen its output and created the file.
 WAITS = "echo first; until [ -e /tmp/seen ]; do sleep 0.05; done; echo second"
