@@ -294,7 +294,7 @@ async fn a_process_that_computes_uses_its_share_and_no_more() {
     tokio::time::sleep(Duration::from_secs(5)).await;
     let (after, elapsed) = (used(&ticks).await, started.elapsed());
     let share = Duration::from_millis((after - before) * 10).div_duration_f64(elapsed);
-    // A turn is charged when it ends, and a busy machine makes turns long; without the limit it is a whole core.
+    // A turn is charged when it ends, and a busy host makes turns long; without the limit it is a whole core.
     assert!(share < 0.6, "{share} of a core");
     process.kill().await.expect("the process is known");
     let ended = ProcessState::Ended { exit_code: Some(137), stopped_by: None };
