@@ -32,6 +32,9 @@ pub struct Limits {
     pub descriptors: u32,
     /// Capacity of one pipe. Default 64 KiB, as on Linux.
     pub pipe_bytes: u32,
+    /// Sockets of all processes together, and connections that wait to be accepted. Default 1,024: a server with some hundred
+    /// clients, both ends in the sandbox. Beyond it `socket` and `connect` return `ENFILE`.
+    pub sockets: u32,
     /// Total stdout and stderr kept by one `execute`. Default 8 MiB. Beyond it
     /// [`ExecuteRequest::output_overflow`](crate::ExecuteRequest::output_overflow) applies: by default the rest is dropped, the
     /// program continues, and the response is marked as `truncated`.
@@ -85,6 +88,7 @@ impl Default for Limits {
             processes: 256,
             descriptors: 1024,
             pipe_bytes: 64 * 1024,
+            sockets: 1024,
             output_bytes: 8 * MIB,
             file_bytes: 512 * MIB,
             single_file_bytes: 512 * MIB,

@@ -82,6 +82,7 @@ impl Kernel {
             FileObject::Reader(_)
             | FileObject::Writer(_)
             | FileObject::Both(_)
+            | FileObject::Socket(_)
             | FileObject::Stdin(_)
             | FileObject::Output(..) => Err(Errno::Inval),
             FileObject::Device(..) => Err(Errno::Inval),
@@ -107,6 +108,7 @@ impl Kernel {
             FileObject::Reader(_)
             | FileObject::Writer(_)
             | FileObject::Both(_)
+            | FileObject::Socket(_)
             | FileObject::Stdin(_)
             | FileObject::Output(..) => Err(Errno::Spipe.into()),
         })

@@ -23,6 +23,7 @@ use crate::pipe::Pipe;
 use crate::process::{ExitStatus, PendingProcess, Pid, Process, Processes};
 use crate::signal::Signal;
 use crate::slab::Slab;
+use crate::socket::Sockets;
 use crate::syscall::Wait;
 use crate::time::{Clock, Entropy};
 
@@ -66,6 +67,7 @@ pub struct Kernel {
     pub(crate) pipes: Slab<Pipe>,
     /// The pipes of the open FIFOs, by inode.
     pub(crate) fifos: BTreeMap<Ino, u32>,
+    pub(crate) sockets: Sockets,
     pub(crate) processes: Processes,
     pub(crate) executions: BTreeMap<ExecutionId, Execution>,
     pub(crate) host_programs: Option<HostPrograms>,
@@ -108,6 +110,7 @@ impl Kernel {
             files: Slab::default(),
             pipes: Slab::default(),
             fifos: BTreeMap::new(),
+            sockets: Sockets::default(),
             processes: Processes::default(),
             executions: BTreeMap::new(),
             host_programs: None,

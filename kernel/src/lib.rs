@@ -39,6 +39,7 @@ mod resolve;
 mod resource_usage;
 mod signal;
 mod slab;
+mod socket;
 mod stat;
 mod syscall;
 #[cfg(test)]

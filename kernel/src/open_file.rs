@@ -35,6 +35,8 @@ pub(crate) enum FileObject {
     Writer(u32),
     /// Both ends of a FIFO.
     Both(u32),
+    /// A socket, by its index.
+    Socket(u32),
     /// Standard input of an execution.
     Stdin(Arc<[u8]>),
     /// A captured output stream of an execution.
@@ -230,6 +232,7 @@ impl Kernel {
                 self.close_pipe_end(pipe, false);
                 self.close_pipe_end(pipe, true);
             }
+            FileObject::Socket(socket) => self.close_socket(socket),
             _ => {}
         }
     }

@@ -36,6 +36,8 @@ pub(crate) struct Pipe {
     pub(crate) opened: OpenCounts,
     /// A writer was killed because a spooled pipe was full: the reader must not treat the end of the data as EOF.
     pub(crate) truncated: bool,
+    /// The writer was the end of a connection, and was closed with unread data: the reader gets `CONNRESET` at the end.
+    pub(crate) is_reset: bool,
     waiting: Vec<Pid>,
     /// Writers of the host that wait for space.
     host_waiting: Vec<Waker>,

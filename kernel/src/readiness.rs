@@ -5,6 +5,7 @@ use crate::kernel::Kernel;
 use crate::open_file::FileObject;
 use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
+use crate::socket::Stream;
 use crate::syscall::{SyscallError, run_syscall};
 
 /// Reported size if the size has no bound.
@@ -62,19 +63,17 @@ pub(crate) fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> Readiness {
     let rest = |len: u64| Readiness::Ready { bytes: len.saturating_sub(open.offset), hangup: false };
     match &open.what {
         FileObject::File(ino) => rest(k.fs.len(*ino).unwrap_or(0)),
+        FileObject::Socket(socket) => {
+            let socket = *socket;
+            readable_socket(k, pid, socket)
+        }
         FileObject::Stdin(bytes) => {
             let left = (bytes.len() as u64).saturating_sub(open.offset);
             Readiness::Ready { bytes: left, hangup: left == 0 }
         }
         FileObject::Reader(pipe) | FileObject::Both(pipe) => {
             let (pipe, before) = (*pipe, open.previous_open_count);
-            let Some(found) = k.pipes.get_mut(pipe) else { return Readiness::Failed(Errno::Badf) };
-            // A reader that opened a FIFO without blocking waits here for the first writer.
-            if found.len() == 0 && (found.writers > 0 || before == Some(found.opened.writers)) {
-                found.add_waiter(pid);
-                return Readiness::Pending(None);
-            }
-            Readiness::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
+            readable_pipe(k, pid, pipe, before)
         }
         FileObject::Device(..) | FileObject::Text(_) => Readiness::Ready { bytes: UNBOUNDED_BYTES, hangup: false },
         FileObject::Dir(_) | FileObject::WorkDir(_) => READY,
@@ -87,9 +86,47 @@ pub(crate) fn writable(k: &mut Kernel, pid: Pid, fd: u32) -> Readiness {
         Ok(open) if open.write => open,
         _ => return Readiness::Failed(Errno::Badf),
     };
-    let (FileObject::Writer(pipe) | FileObject::Both(pipe)) = open.what else {
-        return Readiness::Ready { bytes: UNBOUNDED_BYTES, hangup: false };
-    };
+    match open.what {
+        FileObject::Writer(pipe) | FileObject::Both(pipe) => writable_pipe(k, pid, pipe),
+        FileObject::Socket(socket) => writable_socket(k, pid, socket),
+        _ => Readiness::Ready { bytes: UNBOUNDED_BYTES, hangup: false },
+    }
+}
+
+/// `before` is the number of opens for writing when a FIFO was opened without blocking: its reader waits for the first writer.
+fn readable_pipe(k: &mut Kernel, pid: Pid, pipe: u32, before: Option<u64>) -> Readiness {
+    let Some(found) = k.pipes.get_mut(pipe) else { return Readiness::Failed(Errno::Badf) };
+    if found.len() == 0 && (found.writers > 0 || before == Some(found.opened.writers)) {
+        found.add_waiter(pid);
+        return Readiness::Pending(None);
+    }
+    Readiness::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
+}
+
+fn readable_socket(k: &mut Kernel, pid: Pid, socket: u32) -> Readiness {
+    match k.poll_accept(socket, pid) {
+        Some(0) => return Readiness::Pending(None),
+        Some(count) => return Readiness::Ready { bytes: count as u64, hangup: false },
+        None => {}
+    }
+    match k.incoming(socket) {
+        Stream::Pipe(pipe) => readable_pipe(k, pid, pipe, None),
+        Stream::Missing if k.poll_connect(socket, pid) => Readiness::Pending(None),
+        Stream::Shut | Stream::Missing => Readiness::Ready { bytes: 0, hangup: true },
+    }
+}
+
+fn writable_socket(k: &mut Kernel, pid: Pid, socket: u32) -> Readiness {
+    if k.poll_connect(socket, pid) {
+        return Readiness::Pending(None);
+    }
+    match k.outgoing(socket) {
+        Stream::Pipe(pipe) => writable_pipe(k, pid, pipe),
+        Stream::Shut | Stream::Missing => Readiness::Ready { bytes: 0, hangup: true },
+    }
+}
+
+fn writable_pipe(k: &mut Kernel, pid: Pid, pipe: u32) -> Readiness {
     let Some(found) = k.pipes.get_mut(pipe) else { return Readiness::Failed(Errno::Badf) };
     if found.readers == 0 {
         return Readiness::Ready { bytes: 0, hangup: true };

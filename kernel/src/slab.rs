@@ -41,6 +41,11 @@ impl<T> Slab<T> {
         Some(value)
     }
 
+    /// Returns the keys in use, in ascending order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.slots).filter_map(|(key, slot)| slot.is_some().then_some(key))
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.slots.len() - self.free.len()
     }

@@ -20,6 +20,8 @@ pub enum FileType {
     Regular,
     /// A symbolic link.
     Symlink,
+    /// A socket.
+    Socket,
 }
 
 impl FileType {
@@ -43,7 +45,7 @@ impl FileType {
         }
     }
 
-    /// Returns preview1's number, which does not define one for pipes.
+    /// Returns preview1's number, which does not define one for pipes. Sockets are streams.
     pub(crate) fn preview1(self) -> u8 {
         match self {
             Self::Pipe => 0,
@@ -51,6 +53,7 @@ impl FileType {
             Self::Directory => 3,
             Self::Regular => 4,
             Self::Symlink => 7,
+            Self::Socket => 6,
         }
     }
 
@@ -62,6 +65,7 @@ impl FileType {
             Self::Directory => 0o040_000,
             Self::Regular => 0o100_000,
             Self::Symlink => 0o120_000,
+            Self::Socket => 0o140_000,
         }
     }
 }
@@ -70,6 +74,8 @@ impl FileType {
 const DEV_FILES: u32 = 1;
 const DEV_PROC: u32 = 2;
 const DEV_STREAMS: u32 = 3;
+/// Number of the first socket among the streams, above those of all pipes.
+const FIRST_SOCKET: u64 = 1 << 32;
 /// Device number of the first mount, minus one.
 const DEV_MOUNTS: u32 = 15;
 
@@ -184,6 +190,9 @@ pub(crate) fn from_open_file(k: &Kernel, open: &OpenFile) -> Result<FileStat, Er
         FileObject::Stdin(_) => stream(0),
         FileObject::Output(_, which) => stream(1 + *which as u64),
         FileObject::Reader(pipe) | FileObject::Writer(pipe) | FileObject::Both(pipe) => stream(3 + u64::from(*pipe)),
+        FileObject::Socket(socket) => {
+            ephemeral(k, DEV_STREAMS, FIRST_SOCKET + u64::from(*socket), FileType::Socket, 0o777)
+        }
         FileObject::Text(file) => of_item(k, ProcEntry::Text(*file)),
         // Objects with an inode were handled above.
         FileObject::File(_) | FileObject::Device(..) | FileObject::Dir(_) | FileObject::WorkDir(_) => {

@@ -13,6 +13,7 @@ use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
 use crate::procfs::{self, Text};
 use crate::signal::Signal;
+use crate::socket::Stream;
 use crate::syscall::{SyscallError, run_syscall};
 
 /// Destination of a read.
@@ -169,7 +170,12 @@ pub(crate) fn read(
         }
         FileObject::Reader(pipe) | FileObject::Both(pipe) => {
             let (pipe, nonblock) = (*pipe, open.has(flag::NONBLOCK));
-            return read_pipe(k, pid, target, pipe, nonblock);
+            return read_pipe(k, pid, target, pipe, nonblock, Consume::Yes);
+        }
+        FileObject::Socket(_) if at.is_some() => return Err(Errno::Spipe.into()),
+        FileObject::Socket(socket) => {
+            let (socket, nonblock) = (*socket, open.has(flag::NONBLOCK));
+            return read_socket(k, pid, target, socket, nonblock, Consume::Yes);
         }
         FileObject::File(ino) => {
             let ino = *ino;
@@ -229,12 +235,36 @@ fn read_text(
     Ok(n)
 }
 
+/// Whether a read removes the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consume {
+    Yes,
+    /// They stay for the next read.
+    No,
+}
+
+pub(crate) fn read_socket(
+    k: &mut Kernel,
+    pid: Pid,
+    target: &mut impl Target,
+    socket: u32,
+    nonblock: bool,
+    consume: Consume,
+) -> Result<u32, SyscallError> {
+    match k.incoming(socket) {
+        Stream::Pipe(pipe) => read_pipe(k, pid, target, pipe, nonblock, consume),
+        Stream::Shut => Ok(0),
+        Stream::Missing => Err(Errno::Notconn.into()),
+    }
+}
+
 fn read_pipe(
     k: &mut Kernel,
     pid: Pid,
     target: &mut impl Target,
     pipe: u32,
     nonblock: bool,
+    consume: Consume,
 ) -> Result<u32, SyscallError> {
     let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
     if target.total() == 0 {
@@ -243,6 +273,7 @@ fn read_pipe(
     if found.len() == 0 {
         return match (found.writers, nonblock) {
             (0, _) if found.truncated => Err(report_truncation(k, pid)),
+            (0, _) if found.take_reset() => Err(Errno::Connreset.into()),
             (0, _) => Ok(0),
             (_, true) => Err(Errno::Again.into()),
             (_, false) => {
@@ -253,6 +284,9 @@ fn read_pipe(
     }
     // Consumed only after the copy to the guest, so that a bad address loses no data.
     let n = target.fill(&mut k.scratch, |done, dst| Ok(found.peek(done, dst)))?;
+    if consume == Consume::No {
+        return Ok(n);
+    }
     found.skip(n as usize);
     if k.spool_bytes.is_some() {
         k.pipe_bytes = k.pipe_bytes.saturating_sub(n as usize);
@@ -293,6 +327,15 @@ pub(crate) fn write(
                 k.fs.touch_mtime(ino, now);
             }
             Ok(written)
+        }
+        FileObject::Socket(_) if at.is_some() => Err(Errno::Spipe.into()),
+        FileObject::Socket(socket) => {
+            let (socket, nonblock) = (*socket, open.has(flag::NONBLOCK));
+            match k.outgoing(socket) {
+                Stream::Pipe(pipe) => write_pipe(k, pid, source, pipe, nonblock, until),
+                Stream::Shut => Err(signal_broken_pipe(k, pid)),
+                Stream::Missing => Err(Errno::Notconn.into()),
+            }
         }
         FileObject::Output(execution, stream) => {
             let (execution, stream) = (*execution, *stream);
@@ -343,6 +386,13 @@ fn write_file(
     Ok(n)
 }
 
+/// Sends SIGPIPE to a writer; if that does not end it, its call fails with `PIPE`.
+fn signal_broken_pipe(k: &mut Kernel, pid: Pid) -> SyscallError {
+    let Some(process) = k.processes.get_mut(pid) else { return Errno::Srch.into() };
+    process.signal(Signal::Pipe);
+    process.fatal().map_or(Errno::Pipe.into(), SyscallError::Kill)
+}
+
 /// Writes to a pipe. A short write is atomic. Without a reader, the writer gets SIGPIPE, or `PIPE` if it ignores that.
 fn write_pipe(
     k: &mut Kernel,
@@ -357,11 +407,7 @@ fn write_pipe(
     let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
     let before = if until == WriteMode::All { process.blocked.written.min(total) } else { 0 };
     if found.readers == 0 && !(k.spool_bytes.is_some() && found.lacks_reader()) {
-        process.signal(Signal::Pipe);
-        return match process.fatal() {
-            Some(signal) => Err(SyscallError::Kill(signal)),
-            None => Err(Errno::Pipe.into()),
-        };
+        return Err(signal_broken_pipe(k, pid));
     }
     let rest = (total - before) as usize;
     if rest == 0 {
@@ -397,12 +443,7 @@ fn spool(k: &mut Kernel, pid: Pid, source: &mut impl Source, pipe: u32, availabl
     let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
     if available == 0 {
         found.truncated = true;
-        let process = k.processes.get_mut(pid).ok_or(Errno::Srch)?;
-        process.signal(Signal::Pipe);
-        return match process.fatal() {
-            Some(signal) => Err(SyscallError::Kill(signal)),
-            None => Err(Errno::Pipe.into()),
-        };
+        return Err(signal_broken_pipe(k, pid));
     }
     let written = source.drain(&mut k.scratch, 0, |done, src| {
         let left = available.saturating_sub(usize::try_from(done).unwrap_or(available));

@@ -9,6 +9,7 @@ use crate::errno::Errno;
 use crate::execution::ExecutionId;
 use crate::fs::{Fs, FsSnapshot};
 use crate::slab::Slab;
+use crate::socket::Sockets;
 
 impl Kernel {
     /// Returns a snapshot of the files between two system calls. A file without a name that is only held open is not included.
@@ -37,8 +38,9 @@ impl Kernel {
             self.stop_execution(id, StopReason::Cancelled);
         }
         self.fs.restore(files);
-        // A later open of a FIFO must not meet processes that are about to end.
+        // A later open of a FIFO or connection must not meet processes that are about to end.
         self.fifos.clear();
+        self.sockets.forget_ports();
         self.host_programs.clone().map_or(Ok(()), |programs| self.set_host_programs(programs))
     }
 
@@ -56,6 +58,7 @@ impl Kernel {
             files: Slab::default(),
             pipes: Slab::default(),
             fifos: BTreeMap::new(),
+            sockets: Sockets::default(),
             processes: self.processes.with_next_pid(),
             executions: BTreeMap::new(),
             host_programs: self.host_programs.clone(),

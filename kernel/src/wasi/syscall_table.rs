@@ -39,9 +39,6 @@ macro_rules! preview1_nonblocking {
             path_readlink(fd: u32, path: u32, len: u32, buffer: u32, buffer_len: u32, out: u32);
             proc_raise(signal: u32);
             random_get(buffer: u32, len: u32);
-            sock_accept(fd: u32, flags: u32, out: u32);
-            sock_recv(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32, out_flags: u32);
-            sock_send(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32);
             sock_shutdown(fd: u32, how: u32);
         }
     };
@@ -66,6 +63,9 @@ macro_rules! preview1_yielding {
             path_symlink(old: u32, old_len: u32, fd: u32, new: u32, new_len: u32);
             path_unlink_file(fd: u32, path: u32, len: u32);
             poll_oneoff(subscriptions: u32, events: u32, count: u32, out: u32);
+            sock_accept(fd: u32, flags: u32, out: u32);
+            sock_recv(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32, out_flags: u32);
+            sock_send(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32);
         }
     };
 }
@@ -85,6 +85,11 @@ macro_rules! tidebox_v1_nonblocking {
             cpu_times(out: u32);
             nice(increment: i32, out: u32);
             setpgid(target: i32, pgid: i32);
+            sock_open(family: u32, out: u32);
+            sock_pair(out: u32);
+            sock_bind(fd: u32, address: u32);
+            sock_listen(fd: u32, backlog: u32);
+            sock_name(fd: u32, of_peer: u32, out: u32);
             sig_set(signal: u32, disposition: u32);
             sig_take(out: u32);
             umask(mask: u32, out: u32);
@@ -108,6 +113,7 @@ macro_rules! tidebox_v1_yielding {
             mkfifo(path: u32, len: u32, mode: u32);
             stat(path: u32, len: u32, flags: u32, out: u32);
             access(path: u32, len: u32, mode: u32);
+            sock_connect(fd: u32, address: u32);
             wait(target: i32, flags: u32, out: u32);
         }
     };

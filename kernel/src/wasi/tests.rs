@@ -15,4 +15,5 @@ mod processes;
 mod procfs;
 mod shell_state;
 mod signals;
+mod sockets;
 mod startup;

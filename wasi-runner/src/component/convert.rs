@@ -80,6 +80,7 @@ macro_rules! file_conversions {
                 FileType::Directory => DescriptorType::Directory,
                 FileType::Regular => DescriptorType::RegularFile,
                 FileType::Symlink => DescriptorType::SymbolicLink,
+                FileType::Socket => DescriptorType::Socket,
             }
         }
 

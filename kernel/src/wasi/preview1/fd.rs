@@ -20,6 +20,8 @@ pub(super) mod right {
     pub(crate) const FD_TELL: u64 = 1 << 5;
     pub(crate) const FD_WRITE: u64 = 1 << 6;
     pub(crate) const FD_READDIR: u64 = 1 << 14;
+    pub(crate) const SOCK_SHUTDOWN: u64 = 1 << 28;
+    pub(crate) const SOCK_ACCEPT: u64 = 1 << 29;
     /// All defined rights.
     pub(crate) const ALL: u64 = (1 << 30) - 1;
 
@@ -65,6 +67,7 @@ fn filetype_and_rights(open: &OpenFile) -> (FileType, u64) {
         | FileObject::Both(_)
         | FileObject::Stdin(_)
         | FileObject::Output(..) => (FileType::Pipe, rights),
+        FileObject::Socket(_) => (FileType::Socket, rights | right::SOCK_SHUTDOWN | right::SOCK_ACCEPT),
     }
 }
 

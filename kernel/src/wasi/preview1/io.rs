@@ -196,6 +196,7 @@ pub fn fd_seek(
             FileObject::Reader(_)
             | FileObject::Writer(_)
             | FileObject::Both(_)
+            | FileObject::Socket(_)
             | FileObject::Stdin(_)
             | FileObject::Output(..) => {
                 return Err(Errno::Spipe.into());

@@ -6,6 +6,7 @@ mod io;
 mod path;
 mod poll;
 mod readdir;
+mod socket;
 
 use super::arg::{put_u32, put_u64};
 use crate::errno::Errno;
@@ -27,6 +28,7 @@ pub use path::{
 };
 pub use poll::poll_oneoff;
 pub use readdir::fd_readdir;
+pub use socket::{sock_accept, sock_recv, sock_send, sock_shutdown};
 
 /// Writes the arguments to `buffer` as NUL-terminated strings, and their addresses to `argv`.
 pub fn args_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, argv: u32, buffer: u32) -> SyscallOutcome {
@@ -150,57 +152,4 @@ pub fn random_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, buffer: u32
         }
         Ok(())
     })
-}
-
-/// Sockets are not supported: `BADF` for a closed descriptor, `NOTSOCK` for an open one.
-fn no_socket(k: &mut Kernel, pid: Pid, fd: u32) -> SyscallOutcome {
-    call(k, pid, |k| {
-        k.file_of(pid, fd)?;
-        Err(Errno::Notsock.into())
-    })
-}
-
-/// Always fails: sockets are not supported.
-pub fn sock_accept(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, fd: u32, flags: u32, out: u32) -> SyscallOutcome {
-    let _ = (m, flags, out);
-    no_socket(k, pid, fd)
-}
-
-/// Always fails: sockets are not supported.
-#[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
-pub fn sock_recv(
-    k: &mut Kernel,
-    pid: Pid,
-    m: &mut dyn GuestMemory,
-    fd: u32,
-    iovs: u32,
-    iovs_len: u32,
-    flags: u32,
-    size: u32,
-    out_flags: u32,
-) -> SyscallOutcome {
-    let _ = (m, iovs, iovs_len, flags, size, out_flags);
-    no_socket(k, pid, fd)
-}
-
-/// Always fails: sockets are not supported.
-#[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
-pub fn sock_send(
-    k: &mut Kernel,
-    pid: Pid,
-    m: &mut dyn GuestMemory,
-    fd: u32,
-    iovs: u32,
-    iovs_len: u32,
-    flags: u32,
-    size: u32,
-) -> SyscallOutcome {
-    let _ = (m, iovs, iovs_len, flags, size);
-    no_socket(k, pid, fd)
-}
-
-/// Always fails: sockets are not supported.
-pub fn sock_shutdown(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, fd: u32, how: u32) -> SyscallOutcome {
-    let _ = (m, how);
-    no_socket(k, pid, fd)
 }

@@ -125,11 +125,17 @@ fn absurd(g: &mut Guest, d: &mut Dice, function: usize) -> SyscallOutcome {
             preview1::fd_write_chunk(k, pid, m, d.odd(), d.odd(), d.odd(), d.odd(), &mut preview1::Progress::default())
         }
         70 => tidebox::startup_info(k, pid, m, d.odd(), d.odd(), d.odd()),
+        71 => tidebox::sock_open(k, pid, m, d.odd() % 4, d.odd()),
+        72 => tidebox::sock_pair(k, pid, m, d.odd()),
+        73 => tidebox::sock_bind(k, pid, m, d.odd(), d.odd()),
+        74 => tidebox::sock_listen(k, pid, m, d.odd(), d.odd()),
+        75 => tidebox::sock_connect(k, pid, m, d.odd(), d.odd()),
+        76 => tidebox::sock_name(k, pid, m, d.odd(), d.odd() % 3, d.odd()),
         _ => tidebox::limits(k, pid, m, d.odd()),
     }
 }
 
-const FUNCTIONS: usize = 72;
+const FUNCTIONS: usize = 78;
 
 #[test]
 fn absurd_arguments_return_and_never_panic() {

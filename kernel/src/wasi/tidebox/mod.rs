@@ -3,6 +3,7 @@
 mod interactive;
 mod process;
 mod shell_state;
+mod socket;
 mod startup;
 
 use super::arg::{self, put_u32, put_u64};
@@ -18,6 +19,7 @@ use crate::syscall::{SyscallError, SyscallOutcome, call};
 pub use interactive::{listen, reply};
 pub use process::{cpu_times, fork, getids, kill, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait};
 pub use shell_state::{shell_state_read, shell_state_write};
+pub use socket::{sock_bind, sock_connect, sock_listen, sock_name, sock_open, sock_pair};
 pub use startup::startup_info;
 
 /// Paths of this module follow the rules of Unix, not those of preview1.
