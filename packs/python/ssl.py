@@ -5,6 +5,7 @@ its own roots, whatever a context says. Certificates, ciphers and keys are not a
 """
 
 import enum
+import errno
 import os
 import socket as _socket
 from collections import namedtuple
@@ -15,6 +16,8 @@ _NO_CERTIFICATES = (
     "in this sandbox the host encrypts HTTP requests (urllib.request, requests, httpx, curl); "
     "client certificates, servers and the certificates of servers are not available"
 )
+
+_NO_LOCAL_TLS = "in this sandbox TLS to its own servers is not available: use http:// for localhost"
 
 OPENSSL_VERSION = "OpenSSL 3.0.0 (interface only: the host of the sandbox encrypts)"
 OPENSSL_VERSION_NUMBER = 0x30000000
@@ -244,28 +247,31 @@ class SSLSocket(_Session, _socket.socket):
 
     @classmethod
     def _create(cls, sock, context, server_hostname):
+        if sock._exchange is None and sock._target is not None:
+            raise SSLError(SSL_ERROR_SSL, _NO_LOCAL_TLS)
         self = cls.__new__(cls)
         # The other object is closed, like a detached socket.
         self.__dict__.update(sock.__dict__)
-        sock._exchange, sock._closed = None, True
+        self._io_refs, self._closed = sock._io_refs, False
+        sock._exchange, sock._fd, sock._closed = None, -1, True
         self.context, self.server_hostname = context, server_hostname
-        self._secure()
-        return self
-
-    def _secure(self):
         if self._exchange is not None:
             self._exchange.tls = True
+        return self
 
     def connect(self, address, /):
         super().connect(address)
-        self._secure()
+        if self._exchange is None:
+            raise SSLError(SSL_ERROR_SSL, _NO_LOCAL_TLS)
+        self._exchange.tls = True
 
     @property
     def _sslobj(self):
         return self
 
     def do_handshake(self, block=False):
-        self._connected()
+        if self._exchange is None:
+            raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
 
     def read(self, len=1024, buffer=None):
         return self.recv(len) if buffer is None else self.recv_into(buffer, len)

@@ -3,7 +3,7 @@
 //! A request contains the name of a call, its arguments, and the memory that its pointers refer to. The response is the error
 //! number and that memory after the call.
 
-use super::tidebox;
+use super::{preview1, tidebox};
 use crate::errno::Errno;
 use crate::guest_memory::{GuestMemory, MemoryFault};
 use crate::kernel::Kernel;
@@ -14,7 +14,7 @@ use crate::syscall::SyscallOutcome;
 pub const MAX_REQUEST_BYTES: u32 = 16 << 20;
 
 /// Maximum arguments of a call.
-const ARGUMENTS: usize = 4;
+const ARGUMENTS: usize = 6;
 
 /// A decoded request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl HostCallRequest {
     /// Executes the call. One that has to wait is repeated unchanged.
     pub fn execute(&mut self, k: &mut Kernel, pid: Pid) -> SyscallOutcome {
         let m: &mut dyn GuestMemory = &mut RequestMemory(&mut self.memory);
-        let [a, b, c, d] = self.arguments;
+        let [a, b, c, d, e, f] = self.arguments;
         match self.name.as_slice() {
             b"spawn" => tidebox::spawn(k, pid, m, a, b, c),
             b"wait" => tidebox::wait(k, pid, m, a.cast_signed(), b, c),
@@ -82,6 +82,15 @@ impl HostCallRequest {
             b"reply" => tidebox::reply(k, pid, m, a, b),
             b"startup_info" => tidebox::startup_info(k, pid, m, a, b, c),
             b"limits" => tidebox::limits(k, pid, m, a),
+            b"sock_open" => tidebox::sock_open(k, pid, m, a, b),
+            b"sock_pair" => tidebox::sock_pair(k, pid, m, a),
+            b"sock_bind" => tidebox::sock_bind(k, pid, m, a, b),
+            b"sock_listen" => tidebox::sock_listen(k, pid, m, a, b),
+            b"sock_connect" => tidebox::sock_connect(k, pid, m, a, b),
+            b"sock_name" => tidebox::sock_name(k, pid, m, a, b, c),
+            b"sock_accept" => preview1::sock_accept(k, pid, m, a, b, c),
+            b"sock_recv" => preview1::sock_recv(k, pid, m, a, b, c, d, e, f),
+            b"sock_shutdown" => preview1::sock_shutdown(k, pid, m, a, b),
             _ => SyscallOutcome::Done(Errno::Nosys),
         }
     }

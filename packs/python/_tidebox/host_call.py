@@ -135,6 +135,57 @@ def reply(data):
     call("reply", (0, len(data)), data)
 
 
+def sock_open(family):
+    (fd,) = _unpack("<I", call("sock_open", (family, 0), bytes(4)))
+    return fd
+
+
+def sock_pair():
+    return _unpack("<2I", call("sock_pair", (0,), bytes(8)))
+
+
+def sock_bind(fd, address):
+    call("sock_bind", (fd, 0), address)
+
+
+def sock_listen(fd, backlog):
+    call("sock_listen", (fd, backlog))
+
+
+def sock_connect(fd, address):
+    _repeat("sock_connect", (fd, 0), address)
+
+
+def sock_accept(fd):
+    (accepted,) = _unpack("<I", _repeat("sock_accept", (fd, 0, 0), bytes(4)))
+    return accepted
+
+
+def sock_name(fd, of_peer):
+    return call("sock_name", (fd, of_peer, 0), bytes(20))
+
+
+def sock_shutdown(fd, how):
+    call("sock_shutdown", (fd, how))
+
+
+def sock_peek(fd, size):
+    """Returns the next bytes of a connection without taking them from it."""
+    # A list of one buffer, the count, the flags of the data, and the buffer.
+    memory = _repeat("sock_recv", (fd, 0, 1, 1, 8, 12), _pack("<2I", 16, size) + bytes(8 + size))
+    (length,) = _unpack("<I", memory, 8)
+    return memory[16:16 + length]
+
+
+def _repeat(name, arguments, memory):
+    """Executes a call that may wait. The handlers of signals run in between."""
+    while True:
+        try:
+            return call(name, arguments, memory)
+        except InterruptedError:
+            pass
+
+
 def write_words(value, addresses):
     """Writes a number to each of these addresses of this process's memory."""
     call("set_words", (value,), _pack(f"<{len(addresses)}I", *addresses))

@@ -19,6 +19,7 @@ MODULES = """
     concurrent.futures concurrent.futures.thread asyncio contextvars
     shlex platform locale gettext html html.parser xml.etree.ElementTree urllib.parse urllib.request http.client
     ssl email email.message mimetypes unittest unittest.mock doctest pdb timeit cProfile pstats pprint reprlib
+    socketserver http.server
     runpy importlib.metadata importlib.resources pkgutil code codeop graphlib ipaddress socket
     numpy numpy.random numpy.linalg numpy.fft numpy.testing
     dateutil.parser pandas PIL.Image
@@ -69,7 +70,7 @@ def prepare():
     from . import errno_map
 
     errno_map.install()
-    from . import command, memory, network, packages, preloaded, processes, session, system, threads  # noqa: F401
+    from . import command, memory, names, network, packages, preloaded, processes, session, sockets, system, threads  # noqa: F401
 
     system.install()
     processes.install()
@@ -79,8 +80,7 @@ def prepare():
     # Modules that import these use the replaced classes and functions.
     preloaded.preload("threading")
     threads.install(preloaded.module("_thread"), preloaded.module("threading"))
-    preloaded.preload("socket")
-    network.install(preloaded.module("socket"), preloaded.module("_socket"))
+    preloaded.preload_with("socket", network.import_socket)
     for name in MODULES:
         if name not in sys.modules and name not in preloaded._groups:
             if name == "subprocess":
@@ -88,6 +88,7 @@ def prepare():
             elif not preloaded.preload(name):
                 print(f"cannot preload: {name}")
     network.patch_asyncio_loops(preloaded.module("asyncio.selector_events"))
+    network.patch_threading_servers(preloaded.module("socketserver"), preloaded.module("select"))
     network.patch_anyio_errors(preloaded.module("anyio"))
     threads.patch_executors(preloaded.module("concurrent.futures.thread"), preloaded.module("contextvars"))
     threads.patch_asyncio_loops(preloaded.module("asyncio.base_events"))

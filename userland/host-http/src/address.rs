@@ -72,6 +72,25 @@ impl Address {
         }
     }
 
+    /// Returns the absolute URL of a reference in a document at this address, by RFC 3986, section 5.2.
+    pub fn join(&self, reference: &str) -> String {
+        let origin = format!("{}://{}", self.scheme, self.authority());
+        if reference.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
+            return reference.to_owned();
+        }
+        if let Some(rest) = reference.strip_prefix("//") {
+            return format!("{}://{rest}", self.scheme);
+        }
+        if reference.is_empty() || reference.starts_with(['?', '#']) {
+            return format!("{origin}{}{reference}", if self.path.is_empty() { "/" } else { &self.path });
+        }
+        let directory = self.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let path = if reference.starts_with('/') { reference.to_owned() } else { format!("{directory}/{reference}") };
+        let end = path.find(['?', '#']).unwrap_or(path.len());
+        let (path, rest) = path.split_at(end);
+        format!("{origin}{}{rest}", without_dots(path))
+    }
+
     /// The part of the path after the last slash.
     pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
@@ -88,6 +107,22 @@ impl Address {
         let (name, password) = user.split_once(':').unwrap_or((user, ""));
         Some([decode(name).as_slice(), b":", &decode(password)].concat())
     }
+}
+
+/// Removes the segments `.` and `..` of an absolute path.
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/').skip(1) {
+        match segment {
+            "." => {}
+            ".." => drop(kept.pop()),
+            other => kept.push(other),
+        }
+    }
+    if path.ends_with("/.") || path.ends_with("/..") {
+        kept.push("");
+    }
+    format!("/{}", kept.join("/"))
 }
 
 fn is_scheme(text: &str) -> bool {
@@ -159,6 +194,21 @@ mod tests {
         assert_eq!(Address::parse("http://[::1]:80/").authority(), "[::1]");
         assert_eq!(Address::parse("http://[::1]:81").authority(), "[::1]:81");
         assert_eq!(Address::parse("http://a?b").url(), "http://a/?b");
+    }
+
+    #[test]
+    fn references_are_joined_with_the_address_of_their_document() {
+        let address = Address::parse("http://localhost:8000/a/b?q=1");
+        for (reference, joined) in [
+            ("c", "http://localhost:8000/a/c"),
+            ("/c?x#y", "http://localhost:8000/c?x#y"),
+            ("../d/./e/..", "http://localhost:8000/d/"),
+            ("?z", "http://localhost:8000/a/b?z"),
+            ("//other/x", "http://other/x"),
+            ("https://other/", "https://other/"),
+        ] {
+            assert_eq!(address.join(reference), joined, "{reference}");
+        }
     }
 
     #[test]

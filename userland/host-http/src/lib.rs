@@ -1,6 +1,8 @@
-//! Client of the host's HTTP protocol, one request per connection. Specified in `docs/network.md`.
+//! HTTP client of guests, one request per connection. Servers of this sandbox are reached by a socket ([`local`]); the host
+//! sends all other requests, by the protocol of `docs/network.md`.
 
 pub mod address;
+mod local;
 
 use std::io::{self, Read};
 
@@ -171,22 +173,15 @@ impl Failure {
 /// A request in flight.
 #[derive(Debug)]
 pub struct Transfer {
-    pid: u32,
-    to: Fd,
-    from: Fd,
-    read: Vec<u8>,
-    ended: bool,
+    way: Way,
     /// Body bytes sent.
     pub sent: u64,
 }
 
-impl Drop for Transfer {
-    fn drop(&mut self) {
-        // Closing notifies the host that the response is not needed any more.
-        let _ = tidebox_rt::close(self.to);
-        let _ = tidebox_rt::close(self.from);
-        let _ = tidebox_gnu::command::wait(self.pid);
-    }
+#[derive(Debug)]
+enum Way {
+    Host(HostTransfer),
+    Local(local::Connection),
 }
 
 impl Transfer {
@@ -195,6 +190,50 @@ impl Transfer {
     /// # Errors
     /// [`Failure`] if no response head arrives.
     pub fn begin(request: &Request, body: Option<&mut dyn Read>) -> Result<(Self, Head), Failure> {
+        if let Some(server) = local::find_server(&request.url) {
+            let (connection, head) = local::Connection::begin(&server, request, body)?;
+            let sent = connection.sent;
+            return Ok((Self { way: Way::Local(connection), sent }, head));
+        }
+        let (transfer, head) = HostTransfer::begin(request, body)?;
+        let sent = transfer.sent;
+        Ok((Self { way: Way::Host(transfer), sent }, head))
+    }
+
+    /// The next chunk of the body; `None` at its end.
+    ///
+    /// # Errors
+    /// [`Failure`] if the response is incomplete.
+    pub fn next_chunk(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        match &mut self.way {
+            Way::Host(transfer) => transfer.next_chunk(),
+            Way::Local(connection) => connection.next_chunk(),
+        }
+    }
+}
+
+/// A request that the host sends.
+#[derive(Debug)]
+struct HostTransfer {
+    pid: u32,
+    to: Fd,
+    from: Fd,
+    read: Vec<u8>,
+    ended: bool,
+    sent: u64,
+}
+
+impl Drop for HostTransfer {
+    fn drop(&mut self) {
+        // Closing notifies the host that the response is not needed any more.
+        let _ = tidebox_rt::close(self.to);
+        let _ = tidebox_rt::close(self.from);
+        let _ = tidebox_gnu::command::wait(self.pid);
+    }
+}
+
+impl HostTransfer {
+    fn begin(request: &Request, body: Option<&mut dyn Read>) -> Result<(Self, Head), Failure> {
         let mut transfer = Self::start()?;
         transfer.send(b'H', &head(request))?;
         if let Some(body) = body {
@@ -313,11 +352,7 @@ impl Transfer {
         }
     }
 
-    /// The next chunk of the body; `None` at its end.
-    ///
-    /// # Errors
-    /// [`Failure`] if the response is incomplete.
-    pub fn next_chunk(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    fn next_chunk(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         while !self.ended {
             match self.frame()? {
                 (b'D', piece) if piece.is_empty() => {}

@@ -11,6 +11,7 @@ mod file;
 mod process;
 mod request;
 mod shell_state;
+mod socket;
 mod startup;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ pub use process::{
 };
 pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, shell_session, store_shell_state};
+pub use socket::{accept, connect, listen, peer_address, shut_down_write};
 pub use startup::{StartupInfo, startup_info};
 
 /// Result of every call: a value, or the kernel's error number.

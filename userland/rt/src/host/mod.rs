@@ -6,6 +6,7 @@ mod descriptor;
 mod errno;
 mod path;
 mod process;
+mod socket;
 mod surroundings;
 
 pub(crate) use descriptor::{
@@ -19,4 +20,5 @@ pub(crate) use path::{
 pub(crate) use process::{
     cpu_times, exit, fork, getids, kill, limits, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait,
 };
+pub(crate) use socket::{accept, connect, listen, peer_address, shut_down_write};
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};

@@ -11,6 +11,7 @@ mod listing;
 mod path;
 mod process;
 mod raw;
+mod socket;
 mod surroundings;
 
 pub use allocator::EndingAllocator;
@@ -26,4 +27,5 @@ pub(crate) use path::{
 pub(crate) use process::{
     cpu_times, exit, fork, getids, kill, limits, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait,
 };
+pub(crate) use socket::{accept, connect, listen, peer_address, shut_down_write};
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};

@@ -7,6 +7,11 @@ pub(super) mod tidebox {
         pub(in super::super) fn fork(arg: i32, pid_out: *mut u32) -> i32;
         pub(in super::super) fn wait(pid: i32, flags: u32, out: *mut [u32; 2]) -> i32;
         pub(in super::super) fn pipe(out: *mut [u32; 2]) -> i32;
+        pub(in super::super) fn sock_open(family: u32, out: *mut u32) -> i32;
+        pub(in super::super) fn sock_bind(fd: u32, address: *const [u8; 20]) -> i32;
+        pub(in super::super) fn sock_listen(fd: u32, backlog: u32) -> i32;
+        pub(in super::super) fn sock_connect(fd: u32, address: *const [u8; 20]) -> i32;
+        pub(in super::super) fn sock_name(fd: u32, of_peer: u32, out: *mut [u8; 20]) -> i32;
         pub(in super::super) fn dup(fd: u32, at_least: u32, out: *mut u32) -> i32;
         pub(in super::super) fn dup_to(fd: u32, target: u32) -> i32;
         pub(in super::super) fn chdir(path: *const u8, len: usize) -> i32;
@@ -57,6 +62,8 @@ pub(super) mod wasi {
         pub(in super::super) fn fd_write(fd: u32, iovs: *const [usize; 2], count: usize, out: *mut usize) -> i32;
         pub(in super::super) fn fd_seek(fd: u32, by: i64, whence: u32, out: *mut u64) -> i32;
         pub(in super::super) fn fd_close(fd: u32) -> i32;
+        pub(in super::super) fn sock_accept(fd: u32, flags: u32, out: *mut u32) -> i32;
+        pub(in super::super) fn sock_shutdown(fd: u32, how: u32) -> i32;
         pub(in super::super) fn fd_fdstat_get(fd: u32, out: *mut [u64; 3]) -> i32;
         pub(in super::super) fn fd_readdir(fd: u32, buf: *mut u8, len: usize, cookie: u64, used: *mut usize) -> i32;
         pub(in super::super) fn path_open(
