@@ -48,7 +48,7 @@ fn about(what: &str, file: &[u8], errno: Errno) -> Failure {
 
 /// Runs `sort`.
 pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let (options, rules) = options::read(arguments)?;
+    let (mut options, rules) = options::read(arguments)?;
     for file in options.files.iter().filter(|file| file.as_slice() != b"-") {
         tidebox_rt::access(file, 4).map_err(|errno| about("cannot read", file, errno))?;
     }
@@ -56,11 +56,10 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         return check::check(&options, &rules, reports);
     }
     if let Some(output) = &options.output {
-        // Fail before reading if the file cannot be written. Its content is kept until then.
+        // Opened before reading, as by GNU sort, to fail early. Once only: a reader of a FIFO would see two writers. The content
+        // is kept until the result is written.
         let how = Open { write: true, create: true, ..Open::default() };
-        let fd = tidebox_rt::open(output, how).map_err(|errno| about("open failed", output, errno))?;
-        // The file was only opened; closing cannot lose data.
-        let _ = tidebox_rt::close(fd);
+        options.destination = tidebox_rt::open(output, how).map_err(|errno| about("open failed", output, errno))?;
     }
     let mut spill = Spill::new(&options.dirs);
     if options.mode == Mode::Merge {
@@ -163,13 +162,14 @@ fn finish(
     rules: &Rules,
     write: impl FnOnce(&mut Sink<'_>) -> Result<(), Failure>,
 ) -> Result<i32, Failure> {
-    let fd = match &options.output {
-        None => 1,
-        Some(output) => {
-            let how = Open { write: true, create: true, truncate: true, ..Open::default() };
-            tidebox_rt::open(output, how).map_err(|errno| about("open failed", output, errno))?
-        }
-    };
+    let fd = options.destination;
+    if let Some(output) = &options.output
+        && let Err(errno) = tidebox_rt::set_size(fd, 0)
+        // Only files have a size.
+        && errno != Errno::INVAL
+    {
+        return Err(about("open failed", output, errno));
+    }
     let debug = (options.debug && options.output.is_none()).then_some(rules);
     let mut sink = Sink { out: Output::to(fd), end: options.end, debug };
     write(&mut sink)?;

@@ -101,6 +101,8 @@ pub(super) struct Options {
     pub(super) files: Vec<Vec<u8>>,
     pub(super) mode: Mode,
     pub(super) output: Option<Vec<u8>>,
+    /// Descriptor of the output: standard output, or the file of `output` after it was opened.
+    pub(super) destination: u32,
     /// Line terminator.
     pub(super) end: u8,
     pub(super) dirs: Vec<Vec<u8>>,
@@ -120,6 +122,7 @@ impl Default for Options {
             files: Vec::new(),
             mode: Mode::Sort,
             output: None,
+            destination: 1,
             end: b'\n',
             dirs: Vec::new(),
             buffer_bytes: BUFFER_BYTES,
