@@ -55,6 +55,7 @@ const KEYS: &[LimitKey] = &[
     number!("processes", processes, "concurrent processes"),
     number!("descriptors", descriptors, "open descriptors of one process"),
     number!("pipe", pipe_bytes, "capacity of a pipe"),
+    number!("sockets", sockets, "sockets of all processes"),
     number!("output", output_bytes, "captured output of one command"),
     number!("files", file_bytes, "bytes of all files"),
     number!("file", single_file_bytes, "bytes of one file"),

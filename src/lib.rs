@@ -27,6 +27,8 @@ mod doc_tests;
 mod emulate;
 mod pack;
 mod pip;
+#[cfg(feature = "ports")]
+mod ports;
 mod provider;
 #[cfg(feature = "remote")]
 mod providers;
@@ -42,6 +44,8 @@ pub use cli::{prepare_pack, report_compilation, report_pack_compilation, run_com
 pub use emulate::{emulate, emulated_sandboxes};
 pub use pack::{InstalledPack, PackState, Packs, set_pack_support};
 pub use pip::PipExt;
+#[cfg(feature = "ports")]
+pub use ports::{ExposedPort, PortExt, PortStream};
 pub use provider::{ProviderBuilder, provider};
 #[cfg(feature = "remote")]
 pub use providers::{LOCAL, create_sandbox, provider_by_name};

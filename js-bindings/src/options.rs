@@ -55,10 +55,11 @@ pub(crate) fn limits(given: &JsValue) -> Limits {
             *limit = value;
         }
     }
-    let narrow: [(&str, &mut u32); 7] = [
+    let narrow: [(&str, &mut u32); 8] = [
         ("processes", &mut limits.processes),
         ("descriptors", &mut limits.descriptors),
         ("pipeBytes", &mut limits.pipe_bytes),
+        ("sockets", &mut limits.sockets),
         ("pathBytes", &mut limits.path_bytes),
         ("symlinkDepth", &mut limits.symlink_depth),
         ("argumentBytes", &mut limits.argument_bytes),

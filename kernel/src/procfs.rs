@@ -27,6 +27,7 @@ pub(crate) enum Dir {
     Root,
     Process(Pid),
     Descriptors(Pid),
+    Net,
     Sys,
     SysKernel,
 }
@@ -37,6 +38,8 @@ pub(crate) enum Text {
     Loadavg,
     Meminfo,
     Mounts,
+    NetTcp,
+    NetTcp6,
     Stat,
     Uptime,
     Version,
@@ -67,16 +70,20 @@ pub(crate) enum WalkStep {
     Leave(DirRef, Vec<u8>),
 }
 
-const ROOT_NAMES: [(&[u8], ProcEntry); 8] = [
+const ROOT_NAMES: [(&[u8], ProcEntry); 9] = [
     (b"cpuinfo", ProcEntry::Text(Text::Cpuinfo)),
     (b"loadavg", ProcEntry::Text(Text::Loadavg)),
     (b"meminfo", ProcEntry::Text(Text::Meminfo)),
     (b"mounts", ProcEntry::Text(Text::Mounts)),
+    (b"net", ProcEntry::Dir(Dir::Net)),
     (b"stat", ProcEntry::Text(Text::Stat)),
     (b"sys", ProcEntry::Dir(Dir::Sys)),
     (b"uptime", ProcEntry::Text(Text::Uptime)),
     (b"version", ProcEntry::Text(Text::Version)),
 ];
+
+const NET_NAMES: [(&[u8], ProcEntry); 2] =
+    [(b"tcp", ProcEntry::Text(Text::NetTcp)), (b"tcp6", ProcEntry::Text(Text::NetTcp6))];
 
 /// The process that Linux calls init. It exists only in `/proc`: programs expect it there.
 pub(crate) const INIT: Pid = Pid(1);
@@ -117,6 +124,7 @@ fn child(k: &Kernel, caller: Pid, dir: Dir, name: &[u8]) -> Result<ProcEntry, Er
         },
         Dir::Process(pid) => listed(&process_names(pid)),
         Dir::Descriptors(pid) => descriptor(k, pid, name),
+        Dir::Net => listed(&NET_NAMES),
         Dir::Sys => (name == b"kernel").then_some(ProcEntry::Dir(Dir::SysKernel)),
         Dir::SysKernel => (name == b"hostname").then_some(ProcEntry::Text(Text::Hostname)),
     };
@@ -258,6 +266,7 @@ pub(crate) fn list(k: &Kernel, dir: Dir) -> Vec<(Vec<u8>, ProcEntry)> {
         }
         Dir::Process(pid) => named(&process_names(pid)),
         Dir::Descriptors(pid) => k.processes.get(pid).map(descriptors).unwrap_or_default(),
+        Dir::Net => named(&NET_NAMES),
         Dir::Sys => vec![(b"kernel".to_vec(), ProcEntry::Dir(Dir::SysKernel))],
         Dir::SysKernel => vec![(b"hostname".to_vec(), ProcEntry::Text(Text::Hostname))],
     };
@@ -306,6 +315,9 @@ impl ProcEntry {
             Self::Text(Text::Version) => (0, 10),
             Self::Text(Text::Hostname) => (0, 11),
             Self::Link(Link::Caller(_)) => (0, 12),
+            Self::Dir(Dir::Net) => (0, 13),
+            Self::Text(Text::NetTcp) => (0, 14),
+            Self::Text(Text::NetTcp6) => (0, 15),
             Self::Dir(Dir::Process(pid)) => (pid.0, 1),
             Self::Dir(Dir::Descriptors(pid)) => (pid.0, 2),
             Self::Text(Text::ProcessCmdline(pid)) => (pid.0, 3),
@@ -330,6 +342,7 @@ impl Dir {
             Self::Root => Vec::new(),
             Self::Process(pid) => pid.to_string().into_bytes(),
             Self::Descriptors(pid) => format!("{pid}/fd").into_bytes(),
+            Self::Net => b"net".to_vec(),
             Self::Sys => b"sys".to_vec(),
             Self::SysKernel => b"sys/kernel".to_vec(),
         }

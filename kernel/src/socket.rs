@@ -102,7 +102,10 @@ pub(crate) struct SocketInfo {
     pub(crate) local: SocketAddr,
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) number: u32,
+    pub(crate) is_ipv6: bool,
     pub(crate) is_listening: bool,
+    /// Bytes to read, or connections to accept.
+    pub(crate) queued: usize,
 }
 
 impl Sockets {
@@ -183,9 +186,16 @@ impl Kernel {
     pub(crate) fn socket_infos(&self) -> Vec<SocketInfo> {
         let info = |number: u32| {
             let socket = self.sockets.open.get(number)?;
-            let peer = if let State::Connected(connection) = &socket.state { connection.peer } else { None };
+            let (peer, queued) = match &socket.state {
+                State::Connected(connection) => {
+                    (connection.peer, self.pipes.get(connection.incoming).map_or(0, Pipe::len))
+                }
+                State::Listening { queue, .. } => (None, queue.len()),
+                State::Idle | State::Connecting(_) => (None, 0),
+            };
             let is_listening = matches!(socket.state, State::Listening { .. });
-            Some(SocketInfo { local: socket.local?, peer, number, is_listening })
+            let is_ipv6 = socket.family == Family::Inet6;
+            Some(SocketInfo { local: socket.local?, peer, number, is_ipv6, is_listening, queued })
         };
         let mut infos: Vec<_> = self.sockets.open.keys().filter_map(info).collect();
         infos.sort_by_key(|info| (info.local.port(), info.number));
@@ -297,7 +307,7 @@ impl Kernel {
         if to.ip().is_unspecified() {
             to.set_ip(if to.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
         }
-        match self.try_connect(socket, to, pid) {
+        match self.try_connect(socket, to, Some(pid)) {
             Ok(true) => Ok(()),
             Ok(false) if !nonblock => Err(SyscallError::Block(None)),
             Ok(false) => {
@@ -311,14 +321,16 @@ impl Kernel {
         }
     }
 
-    /// Completes a connection if the listener's queue has room; otherwise the process is registered as a waiter.
-    fn try_connect(&mut self, socket: u32, to: SocketAddr, pid: Pid) -> Result<bool, Errno> {
+    /// Completes a connection if the listener's queue has room; otherwise the process, if any, is registered as a waiter.
+    fn try_connect(&mut self, socket: u32, to: SocketAddr, pid: Option<Pid>) -> Result<bool, Errno> {
         let listener = self.sockets.listener(to).ok_or(Errno::Connrefused)?;
         let found = self.sockets.get_mut(listener)?;
         let family = found.family;
         let State::Listening { backlog, queue } = &mut found.state else { return Err(Errno::Connrefused) };
         if queue.len() >= *backlog {
-            add_waiter(&mut found.waiting, pid);
+            if let Some(pid) = pid {
+                add_waiter(&mut found.waiting, pid);
+            }
             return Ok(false);
         }
         let local = match self.sockets.get(socket)?.local {
@@ -338,6 +350,44 @@ impl Kernel {
         }
         self.wake_socket(listener);
         Ok(true)
+    }
+
+    /// Connects a new socket, which no process has, to a port. IPv4 is tried first.
+    ///
+    /// # Errors
+    /// `CONNREFUSED` if nothing listens, `AGAIN` if the queue is full, `NFILE` beyond a limit.
+    pub(crate) fn connect_host(&mut self, port: u16) -> Result<u32, Errno> {
+        let addresses: [(Family, IpAddr); 2] =
+            [(Family::Inet, Ipv4Addr::LOCALHOST.into()), (Family::Inet6, Ipv6Addr::LOCALHOST.into())];
+        let listens = |(_, ip): &(Family, IpAddr)| self.sockets.listener(SocketAddr::new(*ip, port)).is_some();
+        let (family, ip) = addresses.into_iter().find(listens).ok_or(Errno::Connrefused)?;
+        let socket = self.new_socket(family)?;
+        let connected = self.try_connect(socket, SocketAddr::new(ip, port), None);
+        match connected {
+            Ok(true) => Ok(socket),
+            Ok(false) => {
+                self.close_socket(socket);
+                Err(Errno::Again)
+            }
+            Err(errno) => {
+                self.close_socket(socket);
+                Err(errno)
+            }
+        }
+    }
+
+    /// Returns the ports at which programs listen, in ascending order.
+    pub fn listening_ports(&self) -> Vec<u16> {
+        let mut ports: Vec<u16> =
+            self.socket_infos().iter().filter(|info| info.is_listening).map(|info| info.local.port()).collect();
+        ports.dedup();
+        ports
+    }
+
+    /// Ends the data of a connection that the host holds.
+    pub(crate) fn shut_down_host(&mut self, socket: u32) {
+        // A connection that has ended has nothing to shut down.
+        let _ = self.shut_down(socket, Shutdown { read: false, write: true });
     }
 
     /// Connects two sockets by two pipes. `NFILE` if the total pipe capacity is exceeded.
@@ -382,6 +432,10 @@ impl Kernel {
     /// Closes directions of a connection. `NOTCONN` if there is none.
     pub(crate) fn shut_down_socket(&mut self, pid: Pid, fd: u32, how: Shutdown) -> Result<(), Errno> {
         let (socket, _) = self.socket_of(pid, fd)?;
+        self.shut_down(socket, how)
+    }
+
+    fn shut_down(&mut self, socket: u32, how: Shutdown) -> Result<(), Errno> {
         let State::Connected(connection) = &mut self.sockets.get_mut(socket)?.state else { return Err(Errno::Notconn) };
         let ends_writing = how.write && !connection.is_write_shut;
         connection.is_write_shut |= how.write;
@@ -448,7 +502,7 @@ impl Kernel {
     /// Returns whether a non-blocking `connect` still waits; otherwise repeating the call reports its result.
     pub(crate) fn poll_connect(&mut self, socket: u32, pid: Pid) -> bool {
         let Some(State::Connecting(to)) = self.sockets.open.get(socket).map(|found| &found.state) else { return false };
-        matches!(self.try_connect(socket, *to, pid), Ok(false))
+        matches!(self.try_connect(socket, *to, Some(pid)), Ok(false))
     }
 
     /// Closes a socket after its last descriptor. Its peer reads the end of the data, or `CONNRESET` if data was not read, as on

@@ -260,6 +260,7 @@ fn set_limit(limits: &mut Limits, name: &str, value: Option<f64>) -> PyResult<()
         "processes" => limits.processes = narrow,
         "descriptors" => limits.descriptors = narrow,
         "pipe_bytes" => limits.pipe_bytes = narrow,
+        "sockets" => limits.sockets = narrow,
         "output_bytes" => limits.output_bytes = wide,
         "file_bytes" => limits.file_bytes = wide,
         "single_file_bytes" => limits.single_file_bytes = wide,

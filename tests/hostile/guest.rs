@@ -171,6 +171,7 @@ fn set(limits: &mut Limits, name: &str, value: u64) {
         "processes" => limits.processes = small(),
         "descriptors" => limits.descriptors = small(),
         "pipe_bytes" => limits.pipe_bytes = small(),
+        "sockets" => limits.sockets = small(),
         "output_bytes" => limits.output_bytes = value,
         "file_bytes" => limits.file_bytes = value,
         "single_file_bytes" => limits.single_file_bytes = value,

@@ -16,6 +16,7 @@ mod pytest;
 mod server;
 mod session;
 mod slim;
+mod sockets;
 mod threads;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};

@@ -181,14 +181,12 @@ async fn other_uses_of_sockets_name_what_exists_instead() {
             "s.create_connection((\"api.test\", 80)).sendall(b\"CONNECT a:1 HTTP/1.1\\r\\n\\r\\n\")",
             "HTTP proxies are not supported",
         ),
-        ("s.socket().bind((\"\", 80))", "in this sandbox programs cannot listen for connections"),
-        ("s.create_server((\"\", 80))", "processes communicate by pipes and files"),
-        ("s.socket(s.AF_INET, s.SOCK_DGRAM)", "in this sandbox only TCP sockets for HTTP requests exist"),
-        ("s.socketpair()", "os.pipe, os.mkfifo and subprocess connect processes"),
-        ("s.gethostbyname(\"api.test\")", "in this sandbox programs cannot resolve names"),
+        ("s.socket().bind((\"10.0.0.1\", 80))", "Cannot assign requested address"),
+        ("s.socket(s.AF_INET, s.SOCK_DGRAM)", "in this sandbox only stream sockets (SOCK_STREAM) exist"),
+        ("s.socket(1)", "in this sandbox sockets have no paths"),
+        ("s.gethostbyname(\"api.test\")", "in this sandbox programs cannot resolve names of other hosts"),
     ] {
         fails(&sandbox, &format!("python3 -c 'import socket as s; {call}'"), 1, reason).await;
     }
-    fails(&sandbox, "python3 -m http.server", 1, "in this sandbox programs cannot listen for connections").await;
     assert!(server.received_requests().is_empty());
 }

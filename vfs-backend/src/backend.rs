@@ -13,7 +13,7 @@ use tidebox_core::{
 };
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::fs::FsSnapshot;
-use tidebox_kernel::{ExecutionId, Kernel, ResourceUsage, SharedKernel, StopReason};
+use tidebox_kernel::{ExecutionId, HostConnector, Kernel, ResourceUsage, SharedKernel, StopReason};
 
 use crate::background::{self, BackgroundProcesses, Tasks};
 use crate::execute::{self, Environment};
@@ -124,6 +124,22 @@ impl VfsBackend {
     /// The default working directory of commands.
     pub fn cwd(&self) -> &SandboxPath {
         &self.cwd
+    }
+
+    /// Returns the ports at which programs of the sandbox listen, in ascending order.
+    ///
+    /// # Errors
+    /// [`tidebox_core::ErrorKind::Closed`].
+    pub fn listening_ports(&self) -> Result<Vec<u16>> {
+        Ok(self.kernel("listening_ports")?.lock().listening_ports())
+    }
+
+    /// Returns a value that opens connections from the host to programs that listen in the sandbox.
+    ///
+    /// # Errors
+    /// [`tidebox_core::ErrorKind::Closed`].
+    pub fn connector(&self) -> Result<HostConnector> {
+        Ok(HostConnector::new(&self.kernel("connector")?))
     }
 
     /// Current resource usage: commands, processes, open files, memory, files. All zero once the sandbox is closed.

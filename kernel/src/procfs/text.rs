@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::{INIT, Text};
 use crate::cpu_time::CpuTime;
@@ -9,6 +10,7 @@ use crate::errno::Errno;
 use crate::fs::MountMode;
 use crate::kernel::{Kernel, USER};
 use crate::process::Process;
+use crate::socket::SocketInfo;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -22,6 +24,8 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
         }
         Text::Meminfo => meminfo(k),
         Text::Mounts => mounts(k),
+        Text::NetTcp => tcp_sockets(k, false),
+        Text::NetTcp6 => tcp_sockets(k, true),
         Text::Stat => {
             let boot = k.now().saturating_sub(uptime(k)) / SECOND;
             let user = k.visible_total_cpu_time() / (SECOND / 100);
@@ -63,6 +67,44 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
 
 fn uptime(k: &Kernel) -> u64 {
     k.clock.monotonic().saturating_sub(k.boot_time)
+}
+
+/// Lists the sockets with a port in the form of Linux: addresses are hexadecimal words in the byte order of the host.
+fn tcp_sockets(k: &Kernel, is_ipv6: bool) -> String {
+    const LISTENING: u8 = 0x0a;
+    const ESTABLISHED: u8 = 1;
+    let columns = if is_ipv6 { 37 } else { 13 };
+    let mut text = format!(
+        "  sl  {:<columns$} {:<columns$} st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n",
+        "local_address", "remote_address"
+    );
+    let any: SocketAddr =
+        (if is_ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) }, 0).into();
+    // Linux does not list sockets that are bound and not connected.
+    let is_listed = |info: &SocketInfo| info.is_ipv6 == is_ipv6 && (info.is_listening || info.peer.is_some());
+    let of_family = k.socket_infos().into_iter().filter(is_listed);
+    for (row, info) in of_family.enumerate() {
+        let (local, peer) = (hex_address(info.local, is_ipv6), hex_address(info.peer.unwrap_or(any), is_ipv6));
+        let state = if info.is_listening { LISTENING } else { ESTABLISHED };
+        let _ = writeln!(
+            text,
+            "{row:4}: {local} {peer} {state:02X} 00000000:{:08X} 00:00000000 00000000 {:5}        0 {} 1 0",
+            info.queued, USER.uid, info.number
+        );
+    }
+    text
+}
+
+fn hex_address(address: SocketAddr, is_ipv6: bool) -> String {
+    let octets = match address.ip() {
+        IpAddr::V4(ip) if is_ipv6 && ip.is_unspecified() => vec![0; 16],
+        IpAddr::V4(ip) if is_ipv6 => ip.to_ipv6_mapped().octets().to_vec(),
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    let words: String =
+        octets.as_chunks::<4>().0.iter().map(|word| format!("{:08X}", u32::from_le_bytes(*word))).collect();
+    format!("{words}:{:04X}", address.port())
 }
 
 fn meminfo(k: &Kernel) -> String {

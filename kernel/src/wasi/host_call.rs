@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_request_has_a_name_arguments_and_memory() {
         let found = HostCallRequest::parse(&request(b"chmod", &[0, 1, 0o644], b"f")).expect("the request is complete");
-        assert_eq!((found.name.as_slice(), found.arguments), (b"chmod".as_slice(), [0, 1, 0o644, 0]));
+        assert_eq!((found.name.as_slice(), found.arguments), (b"chmod".as_slice(), [0, 1, 0o644, 0, 0, 0]));
         assert_eq!(found.into_response(28), [28, 0, 0, 0, b'f']);
     }
 
@@ -180,7 +180,7 @@ mod tests {
         for cut in 0..complete.len() {
             assert!(HostCallRequest::parse(&complete[..cut]).is_none(), "{cut}");
         }
-        assert!(HostCallRequest::parse(&request(b"stat", &[0; 5], b"")).is_none(), "no call has five arguments");
+        assert!(HostCallRequest::parse(&request(b"stat", &[0; 7], b"")).is_none(), "no call has seven arguments");
         assert!(HostCallRequest::parse(&[0xff; 16]).is_none());
     }
 

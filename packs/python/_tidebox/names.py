@@ -23,8 +23,8 @@ CONSTANTS = dict(
     NI_NUMERICHOST=1, NI_NUMERICSERV=2, NI_NOFQDN=4, NI_NAMEREQD=8, NI_DGRAM=16,
 )
 
-# Families of the functions that were compiled into the interpreter.
-_COMPILED = {AF_INET: 1, AF_INET6: 2}
+# The number of the family in the interpreter's own functions, which were compiled without IPv6.
+_COMPILED_INET = 1
 
 _SERVICES = {"ftp": 21, "ssh": 22, "telnet": 23, "smtp": 25, "domain": 53, "http": 80, "pop3": 110, "imap": 143, "https": 443}
 
@@ -53,16 +53,29 @@ def install(module):
 
 def inet_pton(family, text, /):
     """Converts an IP address of a family from text to packed bytes."""
-    if family not in _COMPILED:
-        raise OSError(errno.EAFNOSUPPORT, "unknown address family")
-    return _compiled_pton(_COMPILED[family], text)
+    if family == AF_INET:
+        return _compiled_pton(_COMPILED_INET, text)
+    if family != AF_INET6:
+        raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
+    import ipaddress
+
+    try:
+        return ipaddress.IPv6Address(text).packed
+    except ipaddress.AddressValueError:
+        raise OSError("illegal IP address string passed to inet_pton") from None
 
 
 def inet_ntop(family, packed, /):
     """Converts an IP address of a family from packed bytes to text."""
-    if family not in _COMPILED:
+    if family == AF_INET:
+        return _compiled_ntop(_COMPILED_INET, packed)
+    if family != AF_INET6:
         raise ValueError(f"unknown address family {family}")
-    return _compiled_ntop(_COMPILED[family], packed)
+    if len(packed) != 16:
+        raise ValueError("invalid length of packed IP address string")
+    import ipaddress
+
+    return str(ipaddress.IPv6Address(bytes(packed)))
 
 
 ntop = inet_ntop
@@ -101,12 +114,11 @@ def _is_own(host):
 def packed_address(host):
     """Returns the family and the bytes of an IP address, or None."""
     host = host.strip("[]").partition("%")[0]
-    for family in AF_INET, AF_INET6:
-        try:
-            return family, inet_pton(family, host)
-        except (OSError, ValueError):
-            pass
-    return None
+    family = AF_INET6 if ":" in host else AF_INET
+    try:
+        return family, inet_pton(family, host)
+    except (OSError, ValueError):
+        return None
 
 
 def resolve(host, family):

@@ -53,6 +53,8 @@ class Limits:
     """Open descriptors of one process. Default 1,024."""
     pipe_bytes: int | None = None
     """Capacity of a pipe. Default 64 KiB."""
+    sockets: int | None = None
+    """Sockets of all processes together. Default 1,024."""
     output_bytes: int | None = None
     """Output that one command may return. Default 8 MiB."""
     file_bytes: int | None = None

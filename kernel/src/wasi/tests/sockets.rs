@@ -51,6 +51,13 @@ impl Guest {
         fd
     }
 
+    fn read_file(&mut self, path: &[u8]) -> Vec<u8> {
+        let fd = self.open_at(3, path, "r").expect("it exists");
+        let bytes = self.read(fd, 4000).expect("it can be read");
+        self.close(fd);
+        bytes
+    }
+
     fn accept(&mut self, fd: u32) -> Result<u32, SyscallOutcome> {
         match call!(self, preview1::sock_accept(fd, 0, OUT)) {
             OK => Ok(self.out()),
@@ -450,4 +457,33 @@ fn engines_without_concurrent_programs_have_no_sockets() {
     g.k.spool_pipes(1 << 20);
     assert_eq!(call!(&mut g, tidebox::sock_open(1, OUT)), done(Errno::Notsup));
     assert_eq!(call!(&mut g, tidebox::sock_pair(OUT)), done(Errno::Notsup));
+}
+
+#[test]
+fn proc_lists_sockets_as_linux_does() {
+    let mut g = Guest::new();
+    let listener = g.listener(8000, 5);
+    let client = g.socket(1);
+    assert_eq!(g.connect(client, &local(8000)), OK);
+    let bound = g.socket(1);
+    assert_eq!(g.bind(bound, &local(9000)), OK);
+    let listener6 = g.socket(2);
+    assert_eq!(g.bind(listener6, &local6(8001)), OK);
+    assert_eq!(call!(&mut g, tidebox::sock_listen(listener6, 5)), OK);
+    g.write(client, b"abc").expect("room");
+    let text = String::from_utf8(g.read_file(b"proc/net/tcp")).expect("text");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|row| row.split_whitespace().take(5).collect()).collect();
+    let queues = |rx: &str| format!("00000000:{rx}");
+    let (one, none, three) = (queues("00000001"), queues("00000000"), queues("00000003"));
+    assert_eq!(
+        rows,
+        [
+            ["0:", "0100007F:1F40", "00000000:0000", "0A", &one],
+            ["1:", "0100007F:1F40", "0100007F:8000", "01", &three],
+            ["2:", "0100007F:8000", "0100007F:1F40", "01", &none],
+        ]
+    );
+    let text = String::from_utf8(g.read_file(b"proc/net/tcp6")).expect("text");
+    assert!(text.contains("00000000000000000000000001000000:1F41 00000000000000000000000000000000:0000 0A"), "{text}");
+    g.close(listener);
 }
