@@ -1,8 +1,8 @@
 //! Stream sockets inside one sandbox. A connection is two pipes, one for each direction, so partial transfers, waiting and limits
 //! are those of pipes. Nothing here reaches a socket of the host.
 
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::errno::Errno;
 use crate::kernel::Kernel;
@@ -34,7 +34,7 @@ struct Connection {
     peer: Option<SocketAddr>,
     /// The pipe that this end reads, whose reader it is.
     incoming: u32,
-    /// The pipe that this end writes. It may be gone after [`is_write_shut`](Self::is_write_shut).
+    /// The pipe that this end writes. It may not exist after [`is_write_shut`](Self::is_write_shut).
     outgoing: u32,
     is_read_shut: bool,
     is_write_shut: bool,

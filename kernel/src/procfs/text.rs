@@ -1,8 +1,8 @@
 //! Content of the files in `/proc`.
 
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::{INIT, Text};
 use crate::cpu_time::CpuTime;
@@ -69,7 +69,7 @@ fn uptime(k: &Kernel) -> u64 {
     k.clock.monotonic().saturating_sub(k.boot_time)
 }
 
-/// Lists the sockets with a port in the form of Linux: addresses are hexadecimal words in the byte order of the host.
+/// Lists the sockets with a port in the form of Linux: addresses are hexadecimal numbers in the byte order of the processor.
 fn tcp_sockets(k: &Kernel, is_ipv6: bool) -> String {
     const LISTENING: u8 = 0x0a;
     const ESTABLISHED: u8 = 1;

@@ -173,13 +173,13 @@ impl Failure {
 /// A request in flight.
 #[derive(Debug)]
 pub struct Transfer {
-    way: Way,
+    route: Route,
     /// Body bytes sent.
     pub sent: u64,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Route {
     Host(HostTransfer),
     Local(local::Connection),
 }
@@ -193,11 +193,11 @@ impl Transfer {
         if let Some(server) = local::find_server(&request.url) {
             let (connection, head) = local::Connection::begin(&server, request, body)?;
             let sent = connection.sent;
-            return Ok((Self { way: Way::Local(connection), sent }, head));
+            return Ok((Self { route: Route::Local(connection), sent }, head));
         }
         let (transfer, head) = HostTransfer::begin(request, body)?;
         let sent = transfer.sent;
-        Ok((Self { way: Way::Host(transfer), sent }, head))
+        Ok((Self { route: Route::Host(transfer), sent }, head))
     }
 
     /// The next chunk of the body; `None` at its end.
@@ -205,9 +205,9 @@ impl Transfer {
     /// # Errors
     /// [`Failure`] if the response is incomplete.
     pub fn next_chunk(&mut self) -> Result<Option<Vec<u8>>, Failure> {
-        match &mut self.way {
-            Way::Host(transfer) => transfer.next_chunk(),
-            Way::Local(connection) => connection.next_chunk(),
+        match &mut self.route {
+            Route::Host(transfer) => transfer.next_chunk(),
+            Route::Local(connection) => connection.next_chunk(),
         }
     }
 }

@@ -58,7 +58,7 @@ fn every_kind_of_body_is_read_to_its_end() {
 }
 
 #[test]
-fn the_head_has_its_headers_and_the_absolute_target_of_a_redirect() {
+fn the_head_has_the_absolute_target_of_a_redirect() {
     let url = serve_bytes(b"HTTP/1.1 302 Found\r\nLocation: ../next\r\nContent-Length: 0\r\n\r\n");
     let (head, _) = fetch(&get(&url), None).expect("a response");
     assert_eq!(head.status_line(), "HTTP/1.1 302 Found");
@@ -134,7 +134,7 @@ fn a_server_that_fails_is_reported_by_its_cause() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_ends_at_the_time_of_the_request() {
+fn a_silent_server_ends_at_the_timeout_of_the_request() {
     let url = serve(|mut from, _to| {
         // Ends when the client closes the connection.
         let _ = from.read_to_end(&mut Vec::new());

@@ -1,4 +1,4 @@
-//! TCP sockets. In the sandbox every address of the loopback is the sandbox itself, and no other address can be reached.
+//! TCP sockets. In the sandbox every address of the loopback is the sandbox itself; other addresses are unreachable.
 
 use std::net::SocketAddr;
 

@@ -90,7 +90,7 @@ impl Guest {
         call!(self, preview1::sock_shutdown(fd, how))
     }
 
-    /// Polls one descriptor: the byte count and whether the other end is gone.
+    /// Polls one descriptor: the byte count and whether the other end was closed.
     fn poll_one(&mut self, fd: u32, kind: u8) -> Result<(u64, bool), SyscallOutcome> {
         let mut raw = [0; 48];
         raw[8] = kind;
@@ -149,7 +149,7 @@ fn addresses_of_both_ends_are_those_of_the_connection() {
 }
 
 #[test]
-fn every_spelling_of_this_machine_reaches_the_sandbox_and_nothing_else_does() {
+fn every_spelling_of_the_loopback_reaches_only_the_sandbox() {
     let mut g = Guest::new();
     let any = g.socket(2);
     assert_eq!(g.bind(any, &address(2, 80, &[0; 16])), OK);
@@ -166,7 +166,8 @@ fn every_spelling_of_this_machine_reaches_the_sandbox_and_nothing_else_does() {
         let client = g.socket(family.into());
         assert_eq!(g.connect(client, &address(family, 80, &ip)), OK, "{ip:?}");
         let server = g.accept(any).expect("a connection waits");
-        (g.close(client), g.close(server));
+        g.close(client);
+        g.close(server);
     }
     for (family, ip) in [(1, vec![10, 0, 0, 1]), (1, vec![169, 254, 169, 254]), (2, mapped([10, 0, 0, 1]))] {
         let client = g.socket(family.into());
@@ -238,7 +239,8 @@ fn a_shut_direction_ends_and_the_other_continues() {
     assert_eq!(g.read(client, 100), Ok(b"answer".to_vec()));
     assert_eq!(g.shutdown(client, 1), OK);
     assert_eq!(g.read(client, 100), Ok(Vec::new()));
-    (g.close(server), g.close(client));
+    g.close(server);
+    g.close(client);
     assert_eq!(g.k.pipes.count(), 0);
     let (client, _server) = g.connection();
     assert_eq!(g.shutdown(client, 2), OK);
@@ -355,7 +357,8 @@ fn a_pair_is_connected_and_has_no_address() {
     assert_eq!(g.name(one, 0), Ok(address(3, 0, &[])));
     assert_eq!(call!(&mut g, preview1::fd_fdstat_get(one, OUT)), OK);
     assert_eq!(g.bytes(OUT, 1), [6], "a stream socket");
-    (g.close(one), g.close(other));
+    g.close(one);
+    g.close(other);
     assert_eq!(g.k.pipes.count(), 0);
 }
 

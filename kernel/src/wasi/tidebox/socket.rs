@@ -1,6 +1,6 @@
 //! Functions of `tidebox_v1` for sockets. Addresses have the layout of `docs/abi.md`.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::errno::Errno;
 use crate::guest_memory::GuestMemory;
