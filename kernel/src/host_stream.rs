@@ -61,7 +61,7 @@ impl fmt::Debug for HostStream {
 }
 
 impl HostStream {
-    /// Reads the bytes that are there and returns their number, 0 at the end of the data. Waits if there are none.
+    /// Reads the available bytes and returns their number, 0 at the end of the data. Waits for the first.
     pub fn poll_read(&self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<Result<usize, ConnectionReset>> {
         let Some(kernel) = self.kernel.upgrade() else { return Poll::Ready(Err(ConnectionReset)) };
         let mut kernel = kernel.lock();

@@ -411,7 +411,7 @@ impl Kernel {
     /// Returns a descriptor for the next connection, and its peer.
     ///
     /// # Errors
-    /// [`SyscallError::Block`] if there is none, or `AGAIN` if the socket does not wait; `INVAL` if it does not listen.
+    /// [`SyscallError::Block`] if the queue is empty, or `AGAIN` if the socket does not wait; `INVAL` if it does not listen.
     pub(crate) fn accept_socket(&mut self, pid: Pid, fd: u32, flags: u16) -> Result<u32, SyscallError> {
         let (socket, nonblock) = self.socket_of(pid, fd)?;
         // Before a connection is taken from the queue, so that an error loses none.
@@ -429,7 +429,7 @@ impl Kernel {
         Ok(self.open_fd(pid, OpenFile::new(FileObject::Socket(accepted), true, true, flags))?)
     }
 
-    /// Closes directions of a connection. `NOTCONN` if there is none.
+    /// Closes directions of a connection. `NOTCONN` if it is not connected.
     pub(crate) fn shut_down_socket(&mut self, pid: Pid, fd: u32, how: Shutdown) -> Result<(), Errno> {
         let (socket, _) = self.socket_of(pid, fd)?;
         self.shut_down(socket, how)
@@ -488,7 +488,7 @@ impl Kernel {
     }
 
     /// Returns the number of connections that wait for `accept`; `None` if the socket does not listen. Registers the process as a
-    /// waiter if there is none.
+    /// waiter if the queue is empty.
     pub(crate) fn poll_accept(&mut self, socket: u32, pid: Pid) -> Option<usize> {
         let found = self.sockets.open.get_mut(socket)?;
         let State::Listening { queue, .. } = &found.state else { return None };
