@@ -85,7 +85,7 @@ pub(crate) struct Shutdown {
     pub(crate) write: bool,
 }
 
-/// What a transfer or a poll uses of a socket.
+/// The part of a socket that a transfer or a poll uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stream {
     /// The pipe to read or write.
@@ -518,7 +518,7 @@ impl Kernel {
         }
     }
 
-    /// Closes a connection that nobody has accepted.
+    /// Closes a connection that was not accepted.
     fn reset_socket(&mut self, socket: u32) {
         if let Some(Socket { state: State::Connected(connection), .. }) = self.sockets.open.remove(socket) {
             self.close_connection(connection, true);

@@ -235,7 +235,7 @@ fn read_text(
     Ok(n)
 }
 
-/// Whether a read removes the bytes.
+/// Effect of a read on the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consume {
     Yes,

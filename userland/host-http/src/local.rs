@@ -55,7 +55,7 @@ fn is_redirected_to_host() -> bool {
     cfg!(not(target_family = "wasm")) && std::env::var_os("TIDEBOX_HTTP_COMMAND").is_some()
 }
 
-/// How the end of a body is found.
+/// The rule for the end of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
     /// This many bytes are missing.
@@ -126,7 +126,7 @@ impl Connection {
         Ok((connection, head))
     }
 
-    /// Sends bytes, and reads in between, because a server may answer before it has read everything. Returns `false` if the
+    /// Sends bytes, and reads in between, because a server may respond before it has read everything. Returns `false` if the
     /// server reads no more.
     fn send(&mut self, mut bytes: &[u8]) -> Result<bool, Failure> {
         while !bytes.is_empty() {
@@ -136,7 +136,7 @@ impl Connection {
                     match tidebox_rt::write(self.fd, piece) {
                         Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
                         Err(Errno::INTR) => {}
-                        // Its answer may have arrived.
+                        // Its response may have arrived.
                         Err(Errno::PIPE | Errno::CONNRESET) => return Ok(false),
                         Err(errno) => return Err(failed("send", errno.text())),
                     }

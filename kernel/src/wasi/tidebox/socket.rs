@@ -10,7 +10,7 @@ use crate::socket::Family;
 use crate::syscall::{SyscallError, SyscallOutcome, blocking_call, call};
 use crate::wasi::arg::{address, put_u32};
 
-/// Bytes of an address: family and port of 2 bytes each, and an IP address of 16 bytes, of which IPv4 uses the first four.
+/// Bytes of an address: family and port of 2 bytes each, and an IP address of 16 bytes (IPv4: the first four).
 const ADDRESS_BYTES: usize = 20;
 
 /// Numbers of the families, as in wasi-libc.
