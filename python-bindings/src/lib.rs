@@ -13,6 +13,7 @@ mod execute;
 mod files;
 mod host_tool;
 mod options;
+mod port;
 mod process;
 mod provider;
 mod python_session;
@@ -39,6 +40,8 @@ mod _native {
     use super::host_tool::ToolCall;
     #[pymodule_export]
     use super::options::engine_started;
+    #[pymodule_export]
+    use super::port::{NativeExposedPort, NativePorts};
     #[pymodule_export]
     use super::process::{NativeProcesses, ProcessOutput, ProcessStatus};
     #[pymodule_export]

@@ -10,10 +10,11 @@ use tidebox::{
 
 use crate::arguments::{Command, CommandOptions, Content, PathArgument};
 use crate::deferred::{self, DeferredSandbox};
-use crate::errors::{checked, file_error, sandbox_error};
+use crate::errors::{checked, file_error};
 use crate::execute::ExecuteResult;
 use crate::files::{FileInfo, GlobResult, GrepResult, ReadResult, TransferResult, path_text};
 use crate::options::{self, SandboxOptions};
+use crate::port::NativePorts;
 use crate::process::NativeProcesses;
 use crate::python_session::NativePythonSession;
 use crate::runtime;
@@ -39,6 +40,20 @@ pub(crate) enum LocalSandbox {
     Deferred(Arc<DeferredSandbox>),
 }
 
+impl LocalSandbox {
+    /// Waits for the sandbox if it is local.
+    pub(crate) async fn created(&self, operation: &'static str) -> tidebox::Result<Arc<Sandbox>> {
+        match self {
+            Self::Created(sandbox) => Ok(Arc::clone(sandbox)),
+            Self::Deferred(deferred) => deferred.created().await,
+            Self::No => {
+                let message = format!("{operation} is supported only by local sandboxes, not by those of a provider");
+                Err(tidebox::Error::new(tidebox::ErrorKind::Unsupported, operation, message))
+            }
+        }
+    }
+}
+
 impl NativeSandbox {
     pub(crate) fn local(sandbox: Sandbox) -> Self {
         let sandbox = Arc::new(sandbox);
@@ -53,20 +68,16 @@ impl NativeSandbox {
 
     /// Returns the sandbox if it is local. Waits for its creation.
     fn local_sandbox(&self, py: Python<'_>, operation: &'static str) -> PyResult<Arc<Sandbox>> {
-        match &self.local {
-            LocalSandbox::Created(sandbox) => Ok(Arc::clone(sandbox)),
-            LocalSandbox::Deferred(deferred) => {
-                if let Some(sandbox) = deferred.ready() {
-                    return Ok(sandbox);
-                }
-                let created = deferred.created();
-                runtime::block_on(py, async move { checked(created.await) })
-            }
-            LocalSandbox::No => {
-                let message = format!("{operation} is supported only by local sandboxes, not by those of a provider");
-                Err(sandbox_error(&tidebox::Error::new(tidebox::ErrorKind::Unsupported, operation, message)))
-            }
+        if let LocalSandbox::Created(sandbox) = &self.local {
+            return Ok(Arc::clone(sandbox));
         }
+        if let LocalSandbox::Deferred(deferred) = &self.local
+            && let Some(sandbox) = deferred.ready()
+        {
+            return Ok(sandbox);
+        }
+        let local = self.local.clone();
+        runtime::block_on(py, async move { checked(local.created(operation).await) })
     }
 
     /// Runs a file operation at a path.
@@ -333,6 +344,12 @@ impl NativeSandbox {
     #[getter]
     fn processes(&self) -> NativeProcesses {
         NativeProcesses::new(Arc::clone(&self.backend), self.cwd.clone())
+    }
+
+    /// The ports at which programs listen.
+    #[getter]
+    fn ports(&self) -> NativePorts {
+        NativePorts::new(self.local.clone())
     }
 
     /// Starts a Python interpreter that keeps its variables.

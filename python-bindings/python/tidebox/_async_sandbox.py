@@ -12,6 +12,7 @@ from ._native import (
     FileInfo,
     GlobResult,
     GrepResult,
+    NativeExposedPort,
     NativeStream,
     OutputChunk,
     ProcessStatus,
@@ -20,6 +21,7 @@ from ._native import (
     engine_started,
 )
 from ._options import Command, Content, Overflow, Path, ShellMode
+from ._port import ExposedPort
 from ._process import AsyncProcess
 from ._python_session import AsyncPythonSession
 from ._sandbox import Decoder, SandboxBase, command_arguments, spawn_arguments
@@ -114,6 +116,18 @@ class AsyncSandbox(SandboxBase):
     async def processes(self) -> list[ProcessStatus]:
         """Lists the processes that `spawn` started, and those that a command left. Ended ones are listed for a while."""
         return await cast("Awaitable[list[ProcessStatus]]", self._native.processes.list(True))
+
+    async def ports(self) -> list[int]:
+        """Lists the ports at which programs of the sandbox listen. Like `Sandbox.ports`."""
+        return await cast("Awaitable[list[int]]", self._native.ports.list(True))
+
+    async def wait_for_port(self, port: int, timeout: float = 30.0) -> None:
+        """Waits until a program of the sandbox listens at a port. Like `Sandbox.wait_for_port`."""
+        await cast("Awaitable[None]", self._native.ports.wait_for(port, timeout, True))
+
+    async def expose(self, port: int) -> ExposedPort:
+        """Forwards a free port of the host's 127.0.0.1 to a port of the sandbox. Like `Sandbox.expose`."""
+        return ExposedPort(await cast("Awaitable[NativeExposedPort]", self._native.ports.expose(port, True)))
 
     async def ls(self, path: Path = ".") -> list[FileInfo]:
         """Lists a directory. Like `Sandbox.ls`."""

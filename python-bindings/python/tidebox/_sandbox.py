@@ -15,6 +15,7 @@ from ._native import (
     FileInfo,
     GlobResult,
     GrepResult,
+    NativeExposedPort,
     NativeSandbox,
     NativeStream,
     OutputChunk,
@@ -25,6 +26,7 @@ from ._native import (
     TransferResult,
 )
 from ._options import Command, CommandOptions, Content, Dialect, Limits, Mount, NetworkPolicy, Overflow, Path, ShellMode, native_options
+from ._port import ExposedPort
 from ._process import Process
 from ._python_session import PythonSession
 from ._tools import NativeTool, Tool
@@ -301,6 +303,32 @@ class Sandbox(SandboxBase):
     def processes(self) -> list[ProcessStatus]:
         """Lists the processes that `spawn` started, and those that a command left. Ended ones are listed for a while."""
         return cast("list[ProcessStatus]", self._native.processes.list(False))
+
+    def ports(self) -> list[int]:
+        """Lists the ports at which programs of the sandbox listen.
+
+        Raises:
+            SandboxError: It is a sandbox of a provider (`unsupported`), or closed.
+        """
+        return cast("list[int]", self._native.ports.list(False))
+
+    def wait_for_port(self, port: int, timeout: float = 30.0) -> None:
+        """Waits until a program of the sandbox listens at a port.
+
+        Raises:
+            SandboxError: None does after `timeout` seconds (`timeout`).
+        """
+        self._native.ports.wait_for(port, timeout, False)
+
+    def expose(self, port: int) -> ExposedPort:
+        """Forwards a free port of the host's 127.0.0.1 to a port of the sandbox. The server may start later.
+
+            sandbox.spawn("python3 -m http.server 8000")
+            sandbox.wait_for_port(8000)
+            with sandbox.expose(8000) as exposed:
+                print(urllib.request.urlopen(exposed.url).status)
+        """
+        return ExposedPort(cast(NativeExposedPort, self._native.ports.expose(port, False)))
 
     def ls(self, path: Path = ".") -> list[FileInfo]:
         """Lists a directory, in the order of names.
