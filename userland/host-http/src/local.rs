@@ -1,7 +1,7 @@
 //! HTTP/1.1 with the servers of this sandbox, over its loopback. It needs no network policy, because no byte leaves the sandbox.
 
 use std::io::{self, Read};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use tidebox_rt::{Errno, Fd, Readiness};
 
@@ -32,22 +32,8 @@ pub(crate) fn find_server(url: &str) -> Option<Server> {
         return None;
     }
     let url = Address::parse(url);
-    let name = url.host.trim_end_matches('.');
-    let ip = if name == "localhost" || name.ends_with(".localhost") {
-        IpAddr::V4(Ipv4Addr::LOCALHOST)
-    } else {
-        parse_ip(name)?
-    };
-    let is_local = ip.to_canonical().is_loopback() || ip.to_canonical().is_unspecified();
-    let port = url.port().parse().ok()?;
-    is_local.then(|| Server { at: SocketAddr::new(ip, port), url })
-}
-
-fn parse_ip(name: &str) -> Option<IpAddr> {
-    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
-        Some(name) => name.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
-        None => name.parse::<Ipv4Addr>().ok().map(IpAddr::V4),
-    }
+    let at = tidebox_rt::local_address(&url.host, url.port().parse().ok()?)?;
+    Some(Server { at, url })
 }
 
 /// Returns whether a test on the host sends everything by the command of the host.

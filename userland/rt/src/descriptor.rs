@@ -130,6 +130,12 @@ pub fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     border::poll_read(fd, timeout_ns)
 }
 
+/// Waits until one of the descriptors is readable, and returns which are; neither after `timeout_ns` nanoseconds. `INTR` if a
+/// caught signal arrives first.
+pub fn poll_reads(first: Fd, second: Option<Fd>, timeout_ns: Option<u64>) -> Result<(bool, bool)> {
+    border::poll_reads(first, second, timeout_ns)
+}
+
 /// Waits until `read` is readable or `write` accepts at least 4,096 bytes, and returns which. An error or hang-up counts as
 /// ready: the next call reports it. `INTR` if a caught signal arrives first.
 pub fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {

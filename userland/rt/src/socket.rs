@@ -1,6 +1,6 @@
 //! TCP sockets. In the sandbox every address of the loopback is the sandbox itself; other addresses are unreachable.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::{Fd, Result, border};
 
@@ -34,4 +34,18 @@ pub fn shut_down_write(fd: Fd) -> Result<()> {
 /// Returns the address of the other end.
 pub fn peer_address(fd: Fd) -> Result<SocketAddr> {
     border::peer_address(fd)
+}
+
+/// Returns the address of a name of the sandbox: `localhost` and names below it, and the addresses of the loopback, IPv6 ones
+/// with or without brackets. `None` for the names and addresses of other hosts.
+pub fn local_address(host: &str, port: u16) -> Option<SocketAddr> {
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    let ip = if name == "localhost" || name.ends_with(".localhost") {
+        IpAddr::V4(Ipv4Addr::LOCALHOST)
+    } else {
+        let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(&name);
+        bare.parse::<IpAddr>().ok()?
+    };
+    let canonical = ip.to_canonical();
+    (canonical.is_loopback() || canonical.is_unspecified()).then(|| SocketAddr::new(ip, port))
 }

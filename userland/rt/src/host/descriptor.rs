@@ -117,6 +117,16 @@ pub(crate) fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     Ok(if ready > 0 { Readiness::Ready } else { Readiness::TimedOut })
 }
 
+pub(crate) fn poll_reads(first: Fd, second: Option<Fd>, timeout_ns: Option<u64>) -> Result<(bool, bool)> {
+    let wanted = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // A negative descriptor is ignored.
+    let mut both = [wanted(raw(first)), wanted(second.map_or(-1, raw))];
+    let timeout_ms = timeout_ns.map_or(-1, |ns| i32::try_from(ns.div_ceil(1_000_000)).unwrap_or(i32::MAX));
+    // SAFETY: `both` is two live entries.
+    check(unsafe { libc::poll(both.as_mut_ptr(), 2, timeout_ms) })?;
+    Ok((both[0].revents != 0, both[1].revents != 0))
+}
+
 pub(crate) fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
     let wanted = |fd, events| libc::pollfd { fd: raw(fd), events, revents: 0 };
     let mut both = [wanted(read, libc::POLLIN), wanted(write, libc::POLLOUT)];

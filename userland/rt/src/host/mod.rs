@@ -10,8 +10,8 @@ mod socket;
 mod surroundings;
 
 pub(crate) use descriptor::{
-    FD_SHIFT, close, dup, dup_to, inherit, is_terminal, open, pipe, poll_both, poll_read, read, seek, seek_to,
-    set_size, write,
+    FD_SHIFT, close, dup, dup_to, inherit, is_terminal, open, pipe, poll_both, poll_read, poll_reads, read, seek,
+    seek_to, set_size, write,
 };
 pub(crate) use path::{
     access, chdir, chmod, fstat, getcwd, link, make_dir, make_fifo, read_dir, read_link, remove_dir, rename, set_times,

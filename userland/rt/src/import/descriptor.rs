@@ -123,6 +123,29 @@ pub(crate) fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     Ok(if ready { Readiness::Ready } else { Readiness::TimedOut })
 }
 
+/// Waits until a descriptor is readable, and returns which are.
+pub(crate) fn poll_reads(first: Fd, second: Option<Fd>, timeout_ns: Option<u64>) -> Result<(bool, bool)> {
+    const CLOCK: u64 = 0;
+    const FD_READ: u64 = 1;
+    let mut subscriptions = [[0; 6]; 3];
+    let wanted = [
+        Some([1, FD_READ, u64::from(first), 0, 0, 0]),
+        second.map(|fd| [2, FD_READ, u64::from(fd), 0, 0, 0]),
+        timeout_ns.map(|timeout| [3, CLOCK, 1, timeout, 0, 0]),
+    ];
+    let mut len = 0;
+    for (slot, subscription) in subscriptions.iter_mut().zip(wanted.into_iter().flatten()) {
+        *slot = subscription;
+        len += 1;
+    }
+    let mut events = [[0; 4]; 3];
+    let mut count = 0;
+    // SAFETY: both arrays are live locals of the sizes that three subscriptions and three events have, and `len` is at most 3.
+    check(unsafe { wasi::poll_oneoff(subscriptions.as_ptr(), events.as_mut_ptr(), len, &mut count) })?;
+    let is_ready = |which: u64| events.iter().take(count).any(|event| event[0] == which);
+    Ok((is_ready(1), is_ready(2)))
+}
+
 /// Waits for either descriptor and returns which are ready. An error event counts as ready: the next call reports the error.
 pub(crate) fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
     const FD_READ: u64 = 1;

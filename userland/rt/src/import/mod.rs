@@ -16,8 +16,8 @@ mod surroundings;
 
 pub use allocator::EndingAllocator;
 pub(crate) use descriptor::{
-    FD_SHIFT, close, dup, dup_to, inherit, is_terminal, open, pipe, poll_both, poll_read, read, seek, seek_to,
-    set_size, write,
+    FD_SHIFT, close, dup, dup_to, inherit, is_terminal, open, pipe, poll_both, poll_read, poll_reads, read, seek,
+    seek_to, set_size, write,
 };
 pub(crate) use listing::read_dir;
 pub(crate) use path::{

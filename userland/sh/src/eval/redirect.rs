@@ -214,9 +214,8 @@ impl Shell {
             RedirectKind::Both { append, .. } => Open { append: *append, truncate: !append, ..create },
             _ => Open { read: true, ..Open::default() },
         };
-        if path.starts_with(b"/dev/tcp/") || path.starts_with(b"/dev/udp/") {
-            let why = "/dev/(tcp|udp)/host/port not supported without networking";
-            self.report_error([&path[..], b": ", why.as_bytes()].concat());
+        if path.starts_with(b"/dev/udp/") {
+            self.report_error([&path[..], b": UDP does not exist in this sandbox"].concat());
             return Ok(false);
         }
         if self.options.noclobber
@@ -227,7 +226,11 @@ impl Shell {
             self.report_error([shown, b": cannot overwrite existing file"].concat());
             return Ok(false);
         }
-        match self.open_path(&path, how) {
+        let opened = match path.strip_prefix(b"/dev/tcp/") {
+            Some(address) => self.connect(address),
+            None => self.open_path(&path, how),
+        };
+        match opened {
             Ok(fd) => {
                 self.opened(fd, undo);
                 self.point(number, Some(fd), undo);
@@ -278,6 +281,23 @@ impl Shell {
             Some(number) => rt::dup(self.io.fd(number).ok_or(Errno::NOENT)?, 5)?,
             None => rt::open(path, how)?,
         };
+        Ok(self.io.track_fd(fd))
+    }
+
+    /// Opens the connection of `/dev/tcp/HOST/PORT`. Only servers of this sandbox can be reached.
+    fn connect(&mut self, address: &[u8]) -> Result<Fd, Errno> {
+        let text = String::from_utf8_lossy(address);
+        let (host, port) = text.split_once('/').ok_or(Errno::NOENT)?;
+        let port = port.parse().map_err(|_| Errno::INVAL)?;
+        let Some(to) = rt::local_address(host, port) else {
+            self.report_error(format!(
+                "{host}: in this sandbox only localhost can be reached; curl and wget send HTTP requests to allowed hosts"
+            ));
+            return Err(Errno::INVAL);
+        };
+        self.io.flush();
+        self.io.has_room()?;
+        let fd = rt::connect(to).inspect_err(|errno| self.report_error(format!("connect: {}", errno.text())))?;
         Ok(self.io.track_fd(fd))
     }
 

@@ -1,0 +1,5 @@
+//! `nc`: reads and writes connections.
+
+mod nc;
+
+pub use nc::main as nc;
