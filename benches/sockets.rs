@@ -1,4 +1,4 @@
-//! Connections to servers in a sandbox, beside those of the host's own loopback in the same run.
+//! Connections to servers in a sandbox, and those of the host's own loopback in the same run.
 //!
 //! `cargo bench --bench sockets` prints every row; without `--bench`, as in `cargo test`, each runs once on a small scale.
 //!
@@ -90,7 +90,7 @@ fn row(name: &str, unit: &str, sandbox: f64, host: Option<f64>) {
 
 /// Starts `nc` as an echo server in the sandbox and exchanges bytes with it.
 async fn byte_from_host(sandbox: &Sandbox, rounds: u32) -> f64 {
-    let request = SpawnRequest::new("mkfifo p; exec nc -lk 9000 <>p >p");
+    let request = SpawnRequest::new("mkfifo pipe; exec nc -lk 9000 <>pipe >pipe");
     let id = sandbox.spawn(request).await.expect("it starts");
     sandbox.wait_for_port(9000, Duration::from_secs(60)).await.expect("it listens");
     let mut stream = sandbox.connect(9000).expect("it listens");
@@ -106,7 +106,7 @@ async fn byte_from_host(sandbox: &Sandbox, rounds: u32) -> f64 {
     passed.as_secs_f64() * 1e6 / f64::from(rounds)
 }
 
-/// The same between two threads of the host.
+/// Exchanges bytes between two threads of the host.
 fn host_byte(rounds: u32) -> Option<f64> {
     let listener = TcpListener::bind("127.0.0.1:0").ok()?;
     let address = listener.local_addr().ok()?;
@@ -169,7 +169,7 @@ async fn python(sandbox: &Sandbox, program: &str, command: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("no figure: {text} {}", String::from_utf8_lossy(&response.stderr)))
 }
 
-/// Runs the program by the Python of the host, with a server beside it if it is a client.
+/// Runs the program by the Python of the host, with a server if it is a client.
 fn host_python(program: &str, arguments: &[&str]) -> Option<f64> {
     let start = |arguments: &[&str]| {
         let mut command = std::process::Command::new("python3");

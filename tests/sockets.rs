@@ -83,7 +83,7 @@ async fn two_sandboxes_never_meet() {
 }
 
 #[tokio::test]
-async fn a_flood_of_connections_and_a_reader_that_never_reads_end_at_a_limit() {
+async fn a_flood_of_connections_ends_at_the_limit() {
     let mut limits = tidebox::Limits::default();
     limits.sockets = 64;
     let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
