@@ -18,6 +18,8 @@ export interface Limits {
     descriptors?: number;
     /** Capacity of a pipe. Default 64 KiB. */
     pipeBytes?: number;
+    /** Sockets of all processes together. Default 1,024. */
+    sockets?: number;
     /** Captured output of one command. Beyond it, `outputOverflow` of the command applies. Default 8 MiB. */
     outputBytes?: number;
     /** Total bytes of files written by the sandbox. Default 512 MiB. */
