@@ -5,6 +5,8 @@ import { after, before, describe, test } from "node:test";
 
 import { Sandbox } from "tidebox";
 
+import { jspi } from "./engine.mjs";
+
 describe("execute", () => {
   let sandbox;
   before(async () => {
@@ -117,5 +119,22 @@ describe("execute", () => {
     const started = performance.now();
     assert.deepEqual(await run("(sleep 0.05; echo late) & sleep 0.15; echo last; wait"), ["late\nlast\n", 0]);
     assert.ok(performance.now() - started >= 140);
+  });
+
+  const serve = "(printf 'hello\\n' | nc -lN 9000 > got) & until ss -Htln | grep -q :9000; do sleep 0.01; done;";
+
+  test("programs connect to each other", { skip: jspi ? false : "guests run to completion without JSPI" }, async () => {
+    const ask = "exec 3<>/dev/tcp/localhost/9000; echo question >&3; cat <&3; exec 3>&-; wait; cat got";
+    assert.deepEqual(await run(`${serve} ${ask}`), ["hello\nquestion\n", 0]);
+    assert.deepEqual(await run(`${serve} nc localhost 9000; wait`), ["hello\n", 0]);
+    const limited = await Sandbox.create({ limits: { sockets: 1 } });
+    assert.match((await limited.execute("nc -l 9000 & sleep 0.05; nc -zv localhost 9000; kill %1")).output, /Too many open files in system/);
+    await limited.close();
+  });
+
+  test("without JSPI a connection fails with a message", { skip: jspi ? "this engine can suspend guests" : false }, async () => {
+    const [output, exitCode] = await run("nc -zv localhost 9000");
+    assert.match(output, /not supported/i);
+    assert.equal(exitCode, 1);
   });
 });
