@@ -1,6 +1,7 @@
 """Servers in a sandbox."""
 
 import asyncio
+import urllib.error
 import urllib.request
 
 import pytest
