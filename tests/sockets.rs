@@ -95,3 +95,45 @@ async fn a_flood_of_connections_ends_at_the_limit() {
     let left = sandbox.resource_usage();
     assert_eq!((left.processes, left.pipes, left.open_files), (0, 0, 0), "{left:?}");
 }
+
+/// Programs of the host that listen at its loopback are out of reach, however the address is written.
+#[tokio::test]
+async fn the_loopback_of_the_host_is_out_of_reach_in_every_spelling() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.set_nonblocking(true).expect("it is a socket");
+    let port = listener.local_addr().expect("bound").port();
+    let sandbox = sandbox();
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "127.0.0.2",
+        "2130706433",
+        "0x7f.1",
+        "0177.0.0.1",
+        "0",
+        "0.0.0.0",
+        "localhost",
+        "LOCALHOST.",
+        "a.localhost",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[0:0:0:0:0:ffff:7f00:1]",
+    ] {
+        let bare = host.trim_matches(['[', ']']);
+        let command = format!(
+            "curl -s -m 5 http://{host}:{port}/ && echo reached; wget -q -T 5 -O- http://{host}:{port}/ && echo reached; \
+             nc -w 5 -z {bare} {port} && echo reached; (: </dev/tcp/{bare}/{port}) && echo reached"
+        );
+        let response = run(&sandbox, &command).await;
+        assert_eq!(String::from_utf8_lossy(&response.stdout), "", "{host}");
+    }
+    let python = format!(
+        "python3 -c \"import socket\nfor host in '127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', 'localhost', '127.1':\n\
+         \x20try: socket.create_connection((host, {port}), 5); print('reached', host)\n except OSError: pass\""
+    );
+    let response = run(&sandbox, &python).await;
+    assert_eq!(String::from_utf8_lossy(&response.stdout), "");
+    let accepted = listener.accept().expect_err("no connection arrived");
+    assert_eq!(accepted.kind(), std::io::ErrorKind::WouldBlock);
+}
