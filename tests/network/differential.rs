@@ -6,6 +6,9 @@ use tidebox::network::{AllowRule, NetworkPolicy};
 
 use super::{Server, sandbox};
 
+/// Name of the server in the sandbox.
+const NAME: &str = "test.test";
+
 /// Commands whose output, exit code and files must be equal. `$U` is the server; `$S` differs between the two sides, for paths
 /// that each side must request for the first time. Messages on stderr are compared only if redirected to stdout.
 const CASES: &[&str] = &[
@@ -110,18 +113,19 @@ async fn curl_and_wget_match_the_real_ones() {
     let server = Server::start();
     let mut different = Vec::new();
     for case in CASES {
-        // Both sides use the same name, because the response contains it.
+        // `localhost` is the sandbox itself. The other name has its length, because responses contain it.
         let policy = NetworkPolicy::new()
             .allow(AllowRule::host("*").expect("any").http().port(server.port).port(80).any_method())
-            .pin_address("localhost", [127, 0, 0, 1].into())
+            .pin_address(NAME, [127, 0, 0, 1].into())
             .expect("pinned");
-        let script = |side: &str| format!("S={side} U=http://localhost:{}\n{case}", server.port);
+        let script = |side: &str, name: &str| format!("S={side} U=http://{name}:{}\n{case}", server.port);
         let sandbox = sandbox(policy);
-        let request = tidebox::ExecuteRequest::new(script("ours"));
+        let request = tidebox::ExecuteRequest::new(script("ours", NAME));
         let response = tidebox::SandboxBackend::execute(&sandbox, request).await.expect("it runs");
-        let ours = format!("{}[{}]", response.stdout_text(), response.exit_code.unwrap_or(-1));
+        let stdout = response.stdout_text().replace(NAME, "localhost");
+        let ours = format!("{stdout}[{}]", response.exit_code.unwrap_or(-1));
         let theirs = tokio::task::spawn_blocking({
-            let script = script("real");
+            let script = script("real", "localhost");
             move || native(&script)
         });
         let theirs = theirs.await.expect("it ran");
