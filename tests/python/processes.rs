@@ -75,7 +75,7 @@ async fn a_failed_start_raises_an_exception() {
         &sandbox,
         "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'",
         1,
-        "socket.gaierror: [Errno 8] in this sandbox the network is disabled",
+        "socket.gaierror: [Errno -2] in this sandbox the network is disabled",
     )
     .await;
 }
