@@ -1,6 +1,7 @@
 /** Files of packs in the worker of Node and Deno. */
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import type { PackFile, PackHost } from "./packs.js";
 import { chunks, withMemory } from "./packs.js";
@@ -9,9 +10,10 @@ export const packs: PackHost = {
   module: ({ code, image }) => withMemory(readFileSync(filePath(code)), chunks(readAligned(filePath(image)))),
   file: ({ tree }, path) => readFileSync(filePath(tree) + path),
   async keep(path, memory) {
-    // Atomic: write to a temporary file and rename it.
-    writeFileSync(`${path}.new`, memory);
-    renameSync(`${path}.new`, path);
+    // Atomic: write to a temporary file and rename it. Its name is unique, because several processes may do this.
+    const temp = join(dirname(path), `.new-${crypto.randomUUID()}`);
+    writeFileSync(temp, memory);
+    renameSync(temp, path);
   },
   read: async (path) => readAligned(path),
 };
