@@ -31,13 +31,14 @@ pub trait PortExt {
     /// Connects to a program that listens at a port in the sandbox, without a port of the host.
     ///
     /// # Errors
-    /// [`ErrorKind::Unavailable`] if nothing listens there, [`ErrorKind::QuotaExceeded`] beyond a limit of the sandbox.
+    /// [`ErrorKind::Unavailable`] if nothing listens there, [`ErrorKind::QuotaExceeded`] beyond a limit of the sandbox,
+    /// [`ErrorKind::Unsupported`] if the engine runs one program at a time, [`ErrorKind::Closed`].
     fn connect(&self, port: u16) -> Result<PortStream>;
 
     /// Waits until a program listens at a port in the sandbox.
     ///
     /// # Errors
-    /// [`ErrorKind::Timeout`] after this time.
+    /// [`ErrorKind::Timeout`] after this time, [`ErrorKind::Closed`].
     fn wait_for_port(&self, port: u16, at_most: Duration) -> impl Future<Output = Result<()>> + Send;
 
     /// Forwards a free port of the host's 127.0.0.1 to a port in the sandbox until the result is dropped. The program may start
@@ -47,7 +48,7 @@ pub trait PortExt {
     /// `localhost` gets the status 403 (DNS rebinding). Must be called in a Tokio runtime.
     ///
     /// # Errors
-    /// [`ErrorKind::Unavailable`] if the host has no free port.
+    /// [`ErrorKind::Unavailable`] if the host has no free port, [`ErrorKind::Closed`].
     fn expose(&self, port: u16) -> impl Future<Output = Result<ExposedPort>> + Send;
 }
 

@@ -128,7 +128,7 @@ describe("execute", () => {
     assert.deepEqual(await run(`${serve} ${ask}`), ["hello\nquestion\n", 0]);
     assert.deepEqual(await run(`${serve} nc localhost 9000; wait`), ["hello\n", 0]);
     const limited = await Sandbox.create({ limits: { sockets: 1 } });
-    assert.match((await limited.execute("nc -l 9000 & sleep 0.05; nc -zv localhost 9000; kill %1")).output, /Too many open files in system/);
+    assert.match((await limited.execute("nc -l 9000 & until ss -Htln | grep -q :9000; do sleep 0.01; done; nc -zv localhost 9000; kill %1")).output, /Too many open files in system/);
     await limited.close();
   });
 

@@ -159,6 +159,27 @@ for host in '10.0.0.1', '169.254.169.254', '192.168.1.1', 'example.com', '::ffff
     prints(&sandbox, &format!("python3 - <<'P'{program}P"), &"True\n".repeat(12)).await;
 }
 
+/// A program of the host that listens at its loopback is out of reach.
+#[tokio::test]
+async fn the_loopback_of_the_host_is_out_of_reach_of_python() {
+    let Some(sandbox) = sandbox() else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.set_nonblocking(true).expect("it is a socket");
+    let port = listener.local_addr().expect("bound").port();
+    let program = format!(
+        "
+import socket
+for host in '127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', 'localhost', '127.1':
+    try: socket.create_connection((host, {port}), 5); print('reached', host)
+    except OSError: pass
+print('done')
+"
+    );
+    prints(&sandbox, &format!("python3 - <<'P'{program}P"), "done\n").await;
+    let accepted = listener.accept().expect_err("no connection arrived");
+    assert_eq!(accepted.kind(), std::io::ErrorKind::WouldBlock);
+}
+
 #[tokio::test]
 async fn a_server_that_stays_is_asked_from_the_host() {
     let Some(sandbox) = sandbox() else { return };

@@ -327,6 +327,10 @@ class Sandbox(SandboxBase):
             sandbox.wait_for_port(8000)
             with sandbox.expose(8000) as exposed:
                 print(urllib.request.urlopen(exposed.url).status)
+
+        Raises:
+            SandboxError: The host has no free port (`unavailable`), or it is a sandbox of a provider (`unsupported`).
+            ValueError: `port` is not a number from 1 to 65535.
         """
         return ExposedPort(cast(NativeExposedPort, self._native.ports.expose(port, False)))
 
