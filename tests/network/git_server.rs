@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A request as received by the server, without its body.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +44,7 @@ impl GitServer {
             for stream in listener.incoming().flatten() {
                 let serving = serving.clone();
                 // The client may have closed the connection; ignore the error.
-                std::thread::spawn(move || drop(serving.connection(stream)));
+                std::thread::spawn(move || drop(serving.serve(stream)));
             }
         });
         server
@@ -54,8 +55,18 @@ impl GitServer {
         std::mem::take(&mut self.seen.lock().expect("no thread panics with it"))
     }
 
-    /// Handles one request; the connection closes after the response.
-    fn connection(&self, stream: TcpStream) -> io::Result<()> {
+    /// Handles one request, then closes the connection.
+    fn serve(&self, stream: TcpStream) -> io::Result<()> {
+        let mut closing = stream.try_clone()?;
+        let responded = self.respond(stream);
+        // Closing a connection with unread input resets it, and the client may lose the response.
+        closing.shutdown(Shutdown::Write)?;
+        closing.set_read_timeout(Some(Duration::from_secs(10)))?;
+        io::copy(&mut closing, &mut io::sink())?;
+        responded
+    }
+
+    fn respond(&self, stream: TcpStream) -> io::Result<()> {
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut stream = stream;
         let request = read_head(&mut reader)?;
@@ -128,7 +139,7 @@ impl GitServer {
             };
         });
         let sent = send_response(&mut BufReader::new(child.stdout.take().expect("piped")), &mut stream, fault);
-        drop(stream);
+        stream.shutdown(Shutdown::Write)?;
         let _ = child.kill();
         let _ = child.wait();
         let _ = upload.join();
