@@ -27,6 +27,7 @@ mod limits;
 pub mod lock;
 pub mod mime;
 pub mod network;
+mod output_buffer;
 mod output_overflow;
 pub mod page;
 mod path;
@@ -50,11 +51,12 @@ pub use host_tool::{
     BrokenPipe, ByteSink, ByteSource, FileAccess, HostCall, HostFiles, HostInput, HostOutput, HostTool,
 };
 pub use limits::Limits;
+pub use output_buffer::OutputBuffer;
 pub use output_overflow::OutputOverflow;
 pub use path::SandboxPath;
 pub use process::{
-    OutputCursor, OutputPage, Process, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, ReadOutput,
-    SpawnInput, SpawnRequest, unknown_process, unsupported_process,
+    OutputCursor, OutputPage, Process, ProcessId, ProcessInfo, ProcessInput, ProcessList, ProcessRecord, ProcessSignal,
+    ProcessState, ReadOutput, SpawnInput, SpawnRequest, closed_process_input, unknown_process, unsupported_process,
 };
 pub use provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
 pub use search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};

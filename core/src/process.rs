@@ -3,6 +3,9 @@
 //! [`SandboxBackend::spawn`] starts a process and returns its id. Everything else takes the id, so
 //! that a layer, a cassette and another language can pass calls on as values. [`Process`] is a handle over a backend and an id.
 
+mod output_log;
+mod record;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +14,8 @@ use crate::backend::SandboxBackend;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execute::{ExecuteRequest, OutputChunk, StopReason};
 use crate::path::SandboxPath;
+
+pub use record::{ProcessList, ProcessRecord};
 
 /// The id of a process that was spawned. Unique in its sandbox; in the local backend the number that `ps` shows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -380,6 +385,14 @@ macro_rules! without_processes {
 /// Returns the error for an id that no process of the sandbox has.
 pub fn unknown_process(operation: &'static str, id: &ProcessId) -> Error {
     let message = format!("no process has the id '{id}'; it may have ended long ago, list the others with processes");
+    Error::new(ErrorKind::InvalidRequest, operation, message)
+}
+
+/// Returns the error for bytes that are written to a process whose standard input is closed.
+pub fn closed_process_input(operation: &'static str, id: &ProcessId) -> Error {
+    let message = format!(
+        "the standard input of process {id} is closed; spawn it with open input, and write before it ends or closes it"
+    );
     Error::new(ErrorKind::InvalidRequest, operation, message)
 }
 

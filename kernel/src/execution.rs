@@ -4,9 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidebox_core::{OutputOverflow, OutputStream, StopReason};
+use tidebox_core::{OutputBuffer, OutputOverflow, OutputStream, StopReason};
 
-use crate::output_buffer::OutputBuffer;
 use crate::process::{ExitStatus, PendingProcess, Pid};
 use crate::request_channel::RequestChannel;
 

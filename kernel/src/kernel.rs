@@ -11,14 +11,13 @@ use std::task::Waker;
 use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
-use tidebox_core::{Limits, OutputChunk, OutputStream, StopReason};
+use tidebox_core::{Limits, OutputBuffer, OutputChunk, OutputStream, StopReason};
 
 use crate::errno::Errno;
 use crate::execution::{Execution, ExecutionId, ExecutionReport};
 use crate::fs::{Cred, Fs, FsSnapshot, Ino};
 use crate::host::HostPrograms;
 use crate::open_file::OpenFile;
-use crate::output_buffer::OutputBuffer;
 use crate::pipe::Pipe;
 use crate::process::{ExitStatus, PendingProcess, Pid, Process, Processes};
 use crate::signal::Signal;

@@ -35,6 +35,7 @@ mod options;
 mod output;
 mod poll;
 mod probe;
+mod process;
 mod provider;
 mod registry;
 pub mod runloop;

@@ -9,6 +9,8 @@ use tidebox_core::{ExecuteResponse, OutputChunk, OutputSink, OutputStream};
 pub struct OutputCollector<'s> {
     response: ExecuteResponse,
     room: usize,
+    /// Whether the response gets the output.
+    is_kept: bool,
     sink: Option<OutputSink<'s>>,
 }
 
@@ -21,7 +23,13 @@ impl fmt::Debug for OutputCollector<'_> {
 impl<'s> OutputCollector<'s> {
     /// Creates a collector that keeps at most `most` bytes of both streams together.
     pub fn new(most: u64, sink: Option<OutputSink<'s>>) -> Self {
-        Self { response: ExecuteResponse::default(), room: usize::try_from(most).unwrap_or(usize::MAX), sink }
+        let room = usize::try_from(most).unwrap_or(usize::MAX);
+        Self { response: ExecuteResponse::default(), room, is_kept: true, sink }
+    }
+
+    /// Creates a collector that passes output of any length on and keeps nothing.
+    pub(crate) fn forwarding(sink: OutputSink<'s>) -> Self {
+        Self { response: ExecuteResponse::default(), room: usize::MAX, is_kept: false, sink: Some(sink) }
     }
 
     /// Adds the next chunk of a stream.
@@ -31,9 +39,11 @@ impl<'s> OutputCollector<'s> {
         if kept.is_empty() {
             return;
         }
-        self.room -= kept.len();
         let event = OutputChunk { stream, bytes: kept.to_vec() };
-        self.response.push_chunk(&event);
+        if self.is_kept {
+            self.room -= kept.len();
+            self.response.push_chunk(&event);
+        }
         if let Some(sink) = &mut self.sink {
             sink(event);
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -12,18 +13,20 @@ use tidebox_core::shell_backend::{self as derived, ChunkSink, ShellTransport};
 use tidebox_core::{
     Background, BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ErrorKind,
     ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse,
-    GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId,
-    SandboxPath, ShellMode, StopReason, Upload, UploadResult, WriteRequest, WriteResponse, unsupported_process,
+    GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink, ProcessId, ProcessInfo, ProcessInput, ProcessSignal,
+    ReadOutput, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest,
+    StopReason, Upload, UploadResult, WriteRequest, WriteResponse, unsupported_process,
 };
 
 use crate::command::with_stdin_file;
 use crate::data_plane::{Command, CommandOutcome, DataPlane, EnvNames};
 use crate::options::Options;
 use crate::output::OutputCollector;
+use crate::process::Processes;
 use crate::transport::{now, timeout};
 
-/// Completes the error for calls that need processes which outlive a call.
-const NO_PROCESSES: &str = "belongs to a provider whose adapter has no processes that outlive a call yet";
+/// Completes the error for commands that keep their background processes.
+const NO_BACKGROUND: &str = "belongs to a provider, and its commands keep no processes; start them with spawn";
 
 /// Settings of a sandbox client. `Debug` omits the values of variables.
 #[derive(Clone)]
@@ -71,13 +74,14 @@ const TIMEOUT_GRACE: Duration = Duration::from_secs(5);
 const SCRIPT_OUTPUT_BYTES: u64 = 32 << 20;
 
 /// Exit codes of a command that timed out, as for `timeout(1)`, and of one that was killed.
-const EXIT_TIMEOUT: i32 = 124;
-const EXIT_KILLED: i32 = 137;
+pub(crate) const EXIT_TIMEOUT: i32 = 124;
+pub(crate) const EXIT_KILLED: i32 = 137;
 
 /// A sandbox at a provider. Closing it kills its commands and leaves the sandbox itself running: other clients may use
 /// it, and its lifetime continues. The provider's `delete` removes it.
-pub struct RemoteSandbox<P> {
-    plane: P,
+pub struct RemoteSandbox<P: DataPlane> {
+    plane: Arc<P>,
+    processes: Processes<P>,
     settings: Settings,
     running: Mutex<Running>,
     temporary: AtomicU64,
@@ -116,7 +120,9 @@ impl<P: DataPlane> RemoteSandbox<P> {
     /// Creates a sandbox client with this data plane.
     pub fn new(plane: P, settings: Settings) -> Self {
         let (running, temporary, nonce) = (Mutex::default(), AtomicU64::new(0), fastrand::u64(..));
-        Self { plane, settings, running, temporary, nonce }
+        let plane = Arc::new(plane);
+        let processes = Processes::new(Arc::clone(&plane));
+        Self { plane, processes, settings, running, temporary, nonce }
     }
 
     /// The data plane.
@@ -126,6 +132,10 @@ impl<P: DataPlane> RemoteSandbox<P> {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Running> {
         self.running.lock()
+    }
+
+    fn check_open(&self, operation: &'static str) -> Result<()> {
+        if self.lock().closed { Err(Error::closed(operation)) } else { Ok(()) }
     }
 
     fn begin(&self, operation: &'static str) -> Result<(AbortRegistration, CommandGuard<'_>)> {
@@ -157,7 +167,7 @@ impl<P: DataPlane> RemoteSandbox<P> {
             return Err(Error::new(ErrorKind::Unsupported, "execute", message));
         }
         if request.background == Background::Keep {
-            return Err(unsupported_process("execute", NO_PROCESSES));
+            return Err(unsupported_process("execute", NO_BACKGROUND));
         }
         let mut output = OutputCollector::new(self.settings.output_bytes, sink);
         let started = now();
@@ -350,7 +360,28 @@ impl<P: DataPlane> SandboxBackend for RemoteSandbox<P> {
         Box::pin(self.run(request, Some(sink)))
     }
 
-    tidebox_core::without_processes!(NO_PROCESSES);
+    fn spawn(&self, request: SpawnRequest) -> BoxFuture<'_, Result<ProcessId>> {
+        Box::pin(async move {
+            self.check_open("spawn")?;
+            self.processes.spawn(request, &self.settings, self.nonce)
+        })
+    }
+
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<ProcessInfo>>> {
+        Box::pin(async move { self.check_open("processes").map(|()| self.processes.list()) })
+    }
+
+    fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>> {
+        Box::pin(self.run_operation("read_process", self.processes.read(id, request)))
+    }
+
+    fn write_process<'a>(&'a self, id: &'a ProcessId, input: ProcessInput) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(self.run_operation("write_process", self.processes.write(id, input)))
+    }
+
+    fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.run_operation("signal_process", self.processes.signal(id, signal)))
+    }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         Box::pin(self.run_operation("ls", derived::ls(self, path)))
@@ -398,6 +429,7 @@ impl<P: DataPlane> SandboxBackend for RemoteSandbox<P> {
             command.abort();
         }
         drop(running);
+        self.processes.kill();
         Box::pin(async { Ok(()) })
     }
 }

@@ -40,6 +40,7 @@ fn capabilities() -> Capabilities {
         // Paths are strings in JavaScript.
         non_utf8_names: false,
         processes: false,
+        keeps_background: false,
         ..Capabilities::FULL
     }
 }

@@ -52,6 +52,7 @@ async fn keeps_the_contract(provider: &str, root: &str, binary_output: bool) {
         timeout_tolerance: SLACK,
         allow_close: true,
         processes: false,
+        keeps_background: false,
         ..Capabilities::FULL
     };
     let root = SandboxPath::parse(root).expect("the path is absolute");

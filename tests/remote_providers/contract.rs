@@ -14,7 +14,7 @@ use crate::coverage::Feature;
 use crate::{adapter, emulator};
 
 /// Features of a sandbox, each verified if all of its cases pass in both dialects.
-const SANDBOX: [(Feature, &[&str]); 7] = [
+const SANDBOX: [(Feature, &[&str]); 8] = [
     (
         Feature::Run,
         &[
@@ -32,6 +32,16 @@ const SANDBOX: [(Feature, &[&str]); 7] = [
         &[
             "execute: a timed-out command leaves no processes",
             "execute: a command that ignores SIGTERM is stopped at its timeout",
+        ],
+    ),
+    (
+        Feature::Processes,
+        &[
+            "spawn: a process outlives the call that started it",
+            "read_process: readers see all output from any position",
+            "read_process: a reader waits for output",
+            "write_process: input arrives and ends",
+            "signal_process: KILL ends a process that ignores TERM and its children",
         ],
     ),
     (Feature::Upload, &["upload_files: all byte values are unchanged", "upload_files: 10 MiB arrive complete"]),
@@ -86,7 +96,7 @@ fn claimed(dialect: Dialect) -> Capabilities {
         glob_files: Some(10_000),
         timeout_tolerance: Duration::from_secs(20),
         allow_close: true,
-        processes: false,
+        keeps_background: false,
         ..Capabilities::FULL
     }
 }

@@ -18,6 +18,7 @@ pub(crate) enum Feature {
     Limit,
     Killed,
     Stop,
+    Processes,
     Upload,
     Download,
     List,
@@ -31,7 +32,7 @@ pub(crate) enum Feature {
 }
 
 /// All features with their descriptions, in page order.
-pub(crate) const FEATURES: [(Feature, &str); 17] = [
+pub(crate) const FEATURES: [(Feature, &str); 18] = [
     (Feature::Make, "create a sandbox"),
     (Feature::Run, "run a command and return its exit code"),
     (Feature::Streams, "separate output streams"),
@@ -39,6 +40,7 @@ pub(crate) const FEATURES: [(Feature, &str); 17] = [
     (Feature::Limit, "report a timeout"),
     (Feature::Killed, "kill all processes after a timeout"),
     (Feature::Stop, "kill an abandoned command"),
+    (Feature::Processes, "keep processes that outlive their call, with input and signals"),
     (Feature::Upload, "upload a file byte for byte"),
     (Feature::Download, "download a file byte for byte"),
     (Feature::List, "list sandboxes"),

@@ -4,30 +4,26 @@
 //! list share the [`BackgroundProcess`] with its output.
 
 mod keep;
-mod output_log;
 
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
 use tidebox_core::{
-    BoxFuture, Error, ErrorKind, ExecuteRequest, OutputChunk, OutputPage, ProcessId, ProcessInfo, ProcessInput,
-    ProcessSignal, ProcessState, ReadOutput, Result, SpawnInput, SpawnRequest, StopReason, unknown_process,
+    BoxFuture, Error, ErrorKind, ExecuteRequest, OutputBuffer, OutputChunk, OutputPage, ProcessId, ProcessInfo,
+    ProcessInput, ProcessList, ProcessRecord, ProcessSignal, ProcessState, ReadOutput, Result, SpawnInput,
+    SpawnRequest, StopReason, closed_process_input,
 };
 use tidebox_kernel::engine::EngineError;
-use tidebox_kernel::{ExecutionId, ExecutionReport, HostWriter, OutputBuffer, SharedKernel, Signal};
+use tidebox_kernel::{ExecutionId, ExecutionReport, HostWriter, SharedKernel, Signal};
 
 use crate::backend::VfsBackend;
 use crate::execute::{CommandLimits, OutputCollector, build_spec, finish_response, start};
 
 pub(crate) use keep::execute_and_keep;
-use output_log::OutputLog;
-
-/// Number of ended processes that are remembered. The oldest are forgotten first.
-const ENDED_PROCESSES: usize = 64;
 
 /// Time between SIGTERM and SIGKILL when a sandbox is closed.
 const TERMINATION_TIME: Duration = Duration::from_secs(2);
@@ -61,25 +57,22 @@ struct CallerQueue {
 /// A process and its output, shared by the list, the task that drives it, and calls that wait for it.
 #[derive(Debug)]
 struct BackgroundProcess {
-    id: ProcessId,
-    tag: Option<String>,
-    command: String,
-    /// Time since the Unix epoch.
-    started: Duration,
+    record: ProcessRecord,
     kernel: SharedKernel,
     execution: ExecutionId,
-    log: Mutex<OutputLog>,
     /// The caller that waits for the root process; it gets the output instead of the log.
     caller: Mutex<Option<CallerQueue>>,
     /// `None` if its standard input is closed. Arc, because it must not be dropped under a lock that a waiting write needs.
     input: Mutex<Option<Arc<HostWriter>>>,
 }
 
-impl BackgroundProcess {
-    fn has_ended(&self) -> bool {
-        self.log.lock().state().has_ended()
+impl AsRef<ProcessRecord> for BackgroundProcess {
+    fn as_ref(&self) -> &ProcessRecord {
+        &self.record
     }
+}
 
+impl BackgroundProcess {
     fn push(&self, chunk: &OutputChunk) {
         let mut caller = self.caller.lock();
         match &mut *caller {
@@ -87,7 +80,7 @@ impl BackgroundProcess {
                 queue.output.push(chunk.stream, &chunk.bytes);
                 queue.waker.take().into_iter().for_each(Waker::wake);
             }
-            None => self.log.lock().push(chunk),
+            None => self.record.push(chunk),
         }
     }
 
@@ -105,89 +98,36 @@ impl BackgroundProcess {
     fn end(&self, exit_code: Option<i32>, stopped_by: Option<StopReason>) {
         let input = self.input.lock().take();
         drop(input);
-        self.log.lock().end(ProcessState::Ended { exit_code, stopped_by });
+        self.record.end(ProcessState::Ended { exit_code, stopped_by });
     }
 
     fn stop(&self) {
         self.kernel.lock().stop_execution(self.execution, StopReason::Cancelled);
-    }
-
-    fn info(&self) -> ProcessInfo {
-        let log = self.log.lock();
-        ProcessInfo {
-            id: self.id.clone(),
-            tag: self.tag.clone(),
-            command: self.command.clone(),
-            started: self.started,
-            state: log.state().clone(),
-            written_bytes: log.written(),
-        }
-    }
-
-    /// Waits until it has ended.
-    fn poll_ended(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut log = self.log.lock();
-        if log.state().has_ended() {
-            return Poll::Ready(());
-        }
-        log.wake_later(cx.waker());
-        Poll::Pending
     }
 }
 
 /// The processes of a sandbox in the order of their start. Dropping it stops them.
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundProcesses {
-    list: Mutex<Vec<Arc<BackgroundProcess>>>,
+    list: ProcessList<BackgroundProcess>,
 }
 
 impl BackgroundProcesses {
-    fn all(&self) -> Vec<Arc<BackgroundProcess>> {
-        self.list.lock().clone()
-    }
-
-    fn running(&self) -> Vec<Arc<BackgroundProcess>> {
-        self.all().into_iter().filter(|process| !process.has_ended()).collect()
-    }
-
-    fn find(&self, operation: &'static str, id: &ProcessId) -> Result<Arc<BackgroundProcess>> {
-        // The newest, because ids of the kernel are reused after millions of processes.
-        let found = self.list.lock().iter().rfind(|process| process.id == *id).cloned();
-        found.ok_or_else(|| unknown_process(operation, id))
-    }
-
-    /// Adds a process and forgets the oldest ended ones.
-    fn add(&self, process: Arc<BackgroundProcess>) {
-        let mut list = self.list.lock();
-        list.push(process);
-        let mut surplus = list.iter().filter(|process| process.has_ended()).count().saturating_sub(ENDED_PROCESSES);
-        list.retain(|process| {
-            let forget = surplus > 0 && process.has_ended();
-            surplus -= usize::from(forget);
-            !forget
-        });
-    }
-
-    /// Forgets a process.
-    fn remove(&self, process: &Arc<BackgroundProcess>) {
-        self.list.lock().retain(|other| !Arc::ptr_eq(other, process));
-    }
-
     /// Kills all.
     pub(crate) fn stop(&self) {
-        self.running().iter().for_each(|process| process.stop());
+        self.list.running().iter().for_each(|process| process.stop());
     }
 
     /// Asks all to end; kills those that do not.
     pub(crate) async fn terminate(&self, tasks: Option<&Arc<dyn Tasks>>) {
-        let running = self.running();
+        let running = self.list.running();
         let Some(tasks) = tasks.filter(|_| !running.is_empty()) else { return };
         for process in &running {
             process.kernel.lock().signal_execution(process.execution, Signal::Term);
         }
         let mut timeout = tasks.sleep(TERMINATION_TIME);
         poll_fn(|cx| {
-            let left = running.iter().filter(|process| process.poll_ended(cx).is_pending()).count();
+            let left = running.iter().filter(|process| process.record.poll_ended(cx).is_pending()).count();
             if left == 0 { Poll::Ready(()) } else { timeout.as_mut().poll(cx) }
         })
         .await;
@@ -206,13 +146,11 @@ pub(crate) fn spawn(backend: &VfsBackend, request: SpawnRequest) -> Result<Proce
     const OPERATION: &str = "spawn";
     let kernel = backend.kernel(OPERATION)?;
     let tasks = tasks(backend, &kernel, OPERATION)?;
-    let running = backend.background.running();
-    let tagged = running.iter().find(|process| request.tag.is_some() && process.tag == request.tag);
-    if let Some(process) = tagged {
-        return Ok(process.id.clone());
+    if let Some(process) = backend.background.list.tagged(request.tag.as_deref()) {
+        return Ok(process.record.id().clone());
     }
     let limits = kernel.lock().limits().clone();
-    if running.len() >= limits.background_processes as usize {
+    if backend.background.list.running().len() >= limits.background_processes as usize {
         return Err(too_many(OPERATION, limits.background_processes));
     }
     let SpawnRequest { command, arguments, cwd, env, input, timeout, tag, .. } = request;
@@ -234,7 +172,7 @@ pub(crate) fn spawn(backend: &VfsBackend, request: SpawnRequest) -> Result<Proce
     }
     // A concurrent `close` may have missed it.
     backend.kernel(OPERATION).inspect_err(|_| process.stop())?;
-    Ok(process.id.clone())
+    Ok(process.record.id().clone())
 }
 
 /// Returns the port that runs tasks, or the reason why processes cannot outlive a call.
@@ -278,17 +216,13 @@ fn register(
         (kernel.root_pid(execution), kernel.now(), kernel.limits().background_output_bytes)
     };
     let process = Arc::new(BackgroundProcess {
-        id: ProcessId::new(pid.to_string()),
-        tag,
-        command,
-        started: Duration::from_nanos(now),
+        record: ProcessRecord::new(ProcessId::new(pid.to_string()), tag, command, Duration::from_nanos(now), kept),
         kernel: Arc::clone(kernel),
         execution,
-        log: Mutex::new(OutputLog::new(kept)),
         caller: Mutex::new(caller),
         input: Mutex::new(HostWriter::take_input(kernel, execution).map(Arc::new)),
     });
-    backend.background.add(Arc::clone(&process));
+    backend.background.list.add(Arc::clone(&process));
     process
 }
 
@@ -359,33 +293,23 @@ fn drive(backend: &VfsBackend, process: Arc<BackgroundProcess>, wall_time: Durat
 /// Lists the processes.
 pub(crate) fn processes(backend: &VfsBackend) -> Result<Vec<ProcessInfo>> {
     backend.kernel("processes")?;
-    Ok(backend.background.all().iter().map(|process| process.info()).collect())
+    Ok(backend.background.list.all().iter().map(|process| process.record.info()).collect())
 }
 
 /// Reads output after a cursor.
 pub(crate) async fn read(backend: &VfsBackend, id: &ProcessId, request: ReadOutput) -> Result<OutputPage> {
     const OPERATION: &str = "read_process";
     backend.kernel(OPERATION)?;
-    let process = backend.background.find(OPERATION, id)?;
-    let mut timeout = backend.tasks.as_ref().filter(|_| !request.wait.is_zero()).map(|tasks| tasks.sleep(request.wait));
-    poll_fn(|cx| {
-        let mut log = process.log.lock();
-        let page = log.page(&request);
-        let is_over = !page.chunks.is_empty() || page.state.has_ended() || request.wait.is_zero();
-        if is_over || timeout.as_mut().is_none_or(|timeout| timeout.as_mut().poll(cx).is_ready()) {
-            return Poll::Ready(Ok(page));
-        }
-        log.wake_later(cx.waker());
-        Poll::Pending
-    })
-    .await
+    let process = backend.background.list.find(OPERATION, id)?;
+    let timeout = backend.tasks.as_ref().filter(|_| !request.wait.is_zero()).map(|tasks| tasks.sleep(request.wait));
+    Ok(process.record.read(&request, timeout).await)
 }
 
 /// Writes to standard input, or closes it.
 pub(crate) async fn write(backend: &VfsBackend, id: &ProcessId, input: ProcessInput) -> Result<usize> {
     const OPERATION: &str = "write_process";
     backend.kernel(OPERATION)?;
-    let process = backend.background.find(OPERATION, id)?;
+    let process = backend.background.list.find(OPERATION, id)?;
     let bytes = match input {
         ProcessInput::End => {
             let closed = process.input.lock().take();
@@ -395,12 +319,7 @@ pub(crate) async fn write(backend: &VfsBackend, id: &ProcessId, input: ProcessIn
         ProcessInput::Bytes(bytes) => bytes,
     };
     let writer = process.input.lock().clone();
-    let closed = || {
-        let message = format!(
-            "the standard input of process {id} is closed; spawn it with open input, and write before it ends or closes it"
-        );
-        Error::new(ErrorKind::InvalidRequest, OPERATION, message)
-    };
+    let closed = || closed_process_input(OPERATION, id);
     let writer = writer.ok_or_else(closed)?;
     let bytes = bytes.get(..MAX_WRITE_BYTES).unwrap_or(&bytes);
     poll_fn(|cx| writer.poll_write(cx, bytes)).await.map_err(|_| closed())
@@ -410,7 +329,7 @@ pub(crate) async fn write(backend: &VfsBackend, id: &ProcessId, input: ProcessIn
 pub(crate) fn signal(backend: &VfsBackend, id: &ProcessId, signal: ProcessSignal) -> Result<()> {
     const OPERATION: &str = "signal_process";
     backend.kernel(OPERATION)?;
-    let process = backend.background.find(OPERATION, id)?;
+    let process = backend.background.list.find(OPERATION, id)?;
     let signal = match signal {
         ProcessSignal::Hup => Signal::Hup,
         ProcessSignal::Int => Signal::Int,

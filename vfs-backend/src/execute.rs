@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_core::{
-    Background, Error, ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputChunk, OutputOverflow, OutputSink,
-    OutputStream, Result, SandboxPath, StopReason,
+    Background, Error, ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputBuffer, OutputChunk, OutputOverflow,
+    OutputSink, OutputStream, Result, SandboxPath, StopReason,
 };
 use tidebox_kernel::fs::{Kind, Resolved};
-use tidebox_kernel::{Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, OutputBuffer, SharedKernel};
+use tidebox_kernel::{Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, SharedKernel};
 
 use crate::USER;
 use crate::backend::VfsBackend;

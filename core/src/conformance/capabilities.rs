@@ -43,6 +43,8 @@ pub struct Capabilities {
     pub kills_background: bool,
     /// Processes can outlive the call that started them.
     pub processes: bool,
+    /// A command can keep its background processes: [`Background::Keep`](crate::Background::Keep).
+    pub keeps_background: bool,
     /// Maximum output of one command in bytes, if it is at most a few megabytes. `None` skips the case that writes more.
     pub output_bytes: Option<u64>,
     /// File names may contain any bytes except NUL and `/`. If false, only UTF-8 names are tested.
@@ -87,6 +89,7 @@ impl Capabilities {
         timeout_tolerance: Duration::from_secs(1),
         kills_background: true,
         processes: true,
+        keeps_background: true,
         output_bytes: None,
         non_utf8_names: true,
         symlinks: true,
@@ -146,6 +149,8 @@ pub enum Requirement {
     KillsBackground,
     /// [`Capabilities::processes`].
     Processes,
+    /// [`Capabilities::keeps_background`].
+    KeepsBackground,
     /// [`Capabilities::output_bytes`].
     OutputBytes,
     /// [`Capabilities::non_utf8_names`].
@@ -190,6 +195,7 @@ impl Requirement {
             Self::TimeoutOutput => (has.timeout_output, "keeps the output of a command that timed out"),
             Self::KillsBackground => (has.kills_background, "kills the background processes of a command"),
             Self::Processes => (has.processes, "has processes that outlive a call"),
+            Self::KeepsBackground => (has.keeps_background, "keeps the background processes of a command"),
             Self::OutputBytes => (has.output_bytes.is_some(), "states its output limit"),
             Self::NonUtf8Names => (has.non_utf8_names, "supports file names that are not UTF-8"),
             Self::Symlinks => (has.symlinks, "supports symbolic links"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::capabilities::Requirement::{Execute, ExitCodes, Processes};
+use super::capabilities::Requirement::{Execute, ExitCodes, KeepsBackground, Processes};
 use super::case::{Case, cases};
 use super::context::CaseContext;
 use super::failure::{CaseFailure, CaseResult, check, check_eq, text};
@@ -25,8 +25,8 @@ pub(super) const CASES: &[Case] = cases![
     "signal_process: KILL ends a process that ignores TERM and its children" [Execute, Processes, ExitCodes] kill;
     "processes: an unknown id is an invalid request" [Execute, Processes] unknown;
     "processes: a process is listed with its command and state" [Execute, Processes] listed;
-    "execute: background processes run on if the request keeps them" [Execute, Processes] keep_background;
-    "execute: a command that keeps background processes and leaves none is like any other" [Execute, Processes] none_left;
+    "execute: background processes run on if the request keeps them" [Execute, Processes, KeepsBackground] keep_background;
+    "execute: a command that keeps background processes and leaves none is like any other" [Execute, Processes, KeepsBackground] none_left;
 ];
 
 /// Maximum time for which a case waits for a process.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tidebox_core::{Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputOverflow, OutputSink, Result};
-use tidebox_kernel::{ExecutionReport, OutputBuffer};
+use tidebox_core::{
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputBuffer, OutputOverflow, OutputSink, Result,
+};
+use tidebox_kernel::ExecutionReport;
 
 use super::{BackgroundProcess, CallerQueue, Labels, drive, register, tasks};
 use crate::backend::VfsBackend;
@@ -80,7 +82,7 @@ pub(crate) async fn execute_and_keep(
     finish_response(&mut collector, &report, &limits, backend.is_closed());
     collector.response.duration = Duration::from_nanos(now.saturating_sub(started.time));
     if is_over {
-        backend.background.remove(&process);
+        backend.background.list.remove(&process);
     } else {
         keep(backend, &process, &mut collector);
     }
@@ -126,7 +128,7 @@ fn detach(process: &BackgroundProcess) -> Detached {
 /// Names the process in the response, unless the sandbox has too many.
 fn keep(backend: &VfsBackend, process: &Arc<BackgroundProcess>, collector: &mut OutputCollector<'_>) {
     let limit = process.kernel.lock().limits().background_processes;
-    if backend.background.running().len() > limit as usize {
+    if backend.background.list.running().len() > limit as usize {
         process.stop();
         let message = format!(
             "the processes that the command left were stopped: the sandbox has {limit} background processes, the maximum"
@@ -134,5 +136,5 @@ fn keep(backend: &VfsBackend, process: &Arc<BackgroundProcess>, collector: &mut 
         collector.append_message(&message);
         return;
     }
-    collector.response.process = Some(process.id.clone());
+    collector.response.process = Some(process.record.id().clone());
 }

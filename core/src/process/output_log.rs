@@ -2,8 +2,9 @@
 
 use std::task::Waker;
 
-use tidebox_core::{OutputChunk, OutputCursor, OutputPage, ProcessState, ReadOutput};
-use tidebox_kernel::OutputBuffer;
+use super::{OutputCursor, OutputPage, ProcessState, ReadOutput};
+use crate::execute::OutputChunk;
+use crate::output_buffer::OutputBuffer;
 
 /// The last bytes of both streams, and the state of the process.
 #[derive(Debug)]
@@ -85,9 +86,8 @@ impl OutputLog {
 
 #[cfg(test)]
 mod tests {
-    use tidebox_core::OutputStream;
-
     use super::*;
+    use crate::execute::OutputStream;
 
     fn log(limit: u64, writes: &[&[u8]]) -> OutputLog {
         let mut log = OutputLog::new(limit);

@@ -1,6 +1,6 @@
 //! Output of programs, buffered for the caller.
 
-use tidebox_core::{OutputChunk, OutputStream};
+use crate::execute::{OutputChunk, OutputStream};
 
 /// Adjacent writes are merged up to this size, so that a program that prints byte by byte does not cost an allocation each and a
 /// streaming caller still gets chunks of moderate size.

@@ -1,0 +1,63 @@
+//! Scripts around a process, and the files by which they find each other.
+
+use tidebox_core::ProcessSignal;
+use tidebox_core::shell_backend::quote;
+
+/// Files of one process in the sandbox: `.pid` and `.hold` with the ids of two process groups, `.in`, the FIFO that is its standard
+/// input, and `.sent`, the bytes that are written next.
+#[derive(Debug)]
+pub(super) struct ProcessFiles {
+    prefix: String,
+}
+
+impl ProcessFiles {
+    /// Chooses names that no other client uses.
+    pub(super) fn new(nonce: u64, number: u64) -> Self {
+        Self { prefix: format!("/tmp/.tidebox-{nonce:x}-process-{number}") }
+    }
+
+    /// Returns the script that runs a command. Job control gives it a process group of its own.
+    pub(super) fn run(&self, command: &str, has_input: bool) -> String {
+        let (p, command) = (&self.prefix, quote(command));
+        let (before, input, after) = match has_input {
+            false => (String::new(), "/dev/null".to_owned(), String::new()),
+            // Without a writer that stays, the end of the first write would be the end of the input.
+            true => (
+                format!("mkfifo -m 600 {p}.in || exit; sleep infinity > {p}.in & echo $! > {p}.hold; "),
+                format!("{p}.in"),
+                format!("kill -KILL -- -$(cat {p}.hold); "),
+            ),
+        };
+        // The shell reports killed jobs on its standard error.
+        format!(
+            "set -m; {before}bash -c {command} < {input} & echo $! > {p}.pid; exec 2> /dev/null; wait $!; code=$?; {after}rm -f \
+             {p}.*; exit $code"
+        )
+    }
+
+    /// Returns the script that sends a signal to the process group. A process that has just been started may have none yet.
+    pub(super) fn signal(&self, signal: ProcessSignal) -> String {
+        let p = &self.prefix;
+        format!(
+            "n=0; until [ -s {p}.pid ] || [ $n = 100 ]; do sleep 0.05; n=$((n + 1)); done; \
+             kill -{signal} -- -$(cat {p}.pid) 2> /dev/null || [ ! -e {p}.pid ]"
+        )
+    }
+
+    /// The file with the bytes that [`send`](Self::send) writes.
+    pub(super) fn sent(&self) -> String {
+        format!("{}.sent", self.prefix)
+    }
+
+    /// Returns the script that writes bytes to standard input, waiting while the pipe is full.
+    pub(super) fn send(&self) -> String {
+        let p = &self.prefix;
+        format!("cat {p}.sent > {p}.in && rm -f {p}.sent")
+    }
+
+    /// Returns the script that closes standard input. A process that has not opened it yet needs a writer once.
+    pub(super) fn close_input(&self) -> String {
+        let p = &self.prefix;
+        format!(": > {p}.in; kill -KILL -- -$(cat {p}.hold)")
+    }
+}
