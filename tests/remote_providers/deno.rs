@@ -16,7 +16,7 @@ use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, http_error,
 
 shows! {
     the_adapter_of_deno_keeps_the_contract_over_its_emulator:
-        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandbox_suite_passes("deno", "/home/app", |_| {});
+        [Run, Streams, Live, Limit, Killed, Processes, Upload, Download] by contract::sandbox_suite_passes("deno", "/home/app", |_| {});
     the_provider_of_deno_keeps_the_contract_over_its_emulator:
         [Make, List, Labels, Find, Delete] by contract::provider_suite_passes("deno");
     a_refusal_with_a_time_is_waited_for_and_then_done_once:

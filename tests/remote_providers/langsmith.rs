@@ -10,7 +10,7 @@ use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, scenarios};
 
 shows! {
     the_adapter_of_langsmith_keeps_the_contract_over_its_emulator:
-        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandbox_suite_passes("langsmith", "/root", |_| {});
+        [Run, Streams, Live, Limit, Killed, Processes, Upload, Download] by contract::sandbox_suite_passes("langsmith", "/root", |_| {});
     the_provider_of_langsmith_keeps_the_contract_over_its_emulator:
         [Make, List, Labels, Find, Delete] by contract::provider_suite_passes("langsmith");
     a_refusal_with_a_time_is_waited_for_and_then_done_once:

@@ -13,7 +13,7 @@ use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, http_error,
 
 shows! {
     the_adapter_of_modal_keeps_the_contract_over_its_emulator:
-        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandbox_suite_passes("modal", "/workspace", |_| {});
+        [Run, Streams, Live, Limit, Killed, Processes, Upload, Download] by contract::sandbox_suite_passes("modal", "/workspace", |_| {});
     the_provider_of_modal_keeps_the_contract_over_its_emulator:
         [Make, List, Labels, Find, Delete] by contract::provider_suite_passes("modal");
     a_command_at_modal_that_nobody_waits_for_any_more_is_killed_there_too:

@@ -12,7 +12,7 @@ use crate::{adapter, contract, create_sandbox, emulator, fault, http_error, scen
 
 shows! {
     the_adapter_of_runloop_keeps_the_contract_over_its_emulator:
-        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandbox_suite_passes("runloop", "/home/user", output_is_text);
+        [Run, Streams, Live, Limit, Killed, Processes, Upload, Download] by contract::sandbox_suite_passes("runloop", "/home/user", output_is_text);
     the_provider_of_runloop_keeps_the_contract_over_its_emulator:
         [Make, List, Labels, Find, Delete] by contract::provider_suite_passes("runloop");
     a_refusal_with_a_time_is_waited_for_and_then_done_once:

@@ -164,6 +164,14 @@ fn setpgid_moves_itself_and_children_to_existing_groups() {
 }
 
 #[test]
+fn a_group_of_another_execution_can_be_signalled() {
+    let mut g = Guest::new();
+    let other = g.k.start_execution(crate::testing::spec(&[])).expect("a second execution").1;
+    assert_eq!(kill(&mut g, -signed(other), 15), OK);
+    assert_eq!(g.as_process(other, |g| call!(g, preview1::sched_yield())), SyscallOutcome::Kill(Signal::Term));
+}
+
+#[test]
 fn a_signal_to_all_stays_in_its_execution() {
     let mut g = Guest::new();
     let other = g.k.start_execution(crate::testing::spec(&[])).expect("a second execution").1;

@@ -192,6 +192,7 @@ pub fn setpgid(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, target: i32, g
 }
 
 /// Sends a signal to a process, a group or all of the caller's execution. Signal 0 only checks that a target exists.
+/// Processes and groups of other executions are in reach, so that a command can stop a server that an earlier one left.
 pub fn kill(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, target: i32, signal: u32) -> SyscallOutcome {
     let _ = m;
     call(k, pid, |k| {
@@ -205,7 +206,7 @@ pub fn kill(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, target: i32, sign
             1.. => k.signal_all(signal, |p| p.pid.0 == target.unsigned_abs())?,
             0 => k.signal_all(signal, |p| p.execution == execution && p.group == own_group)?,
             -1 => k.signal_all(signal, |p| p.execution == execution && p.pid != pid)?,
-            _ => k.signal_all(signal, |p| p.execution == execution && p.group == target.unsigned_abs())?,
+            _ => k.signal_all(signal, |p| p.group == target.unsigned_abs())?,
         }
         check_not_killed(k, pid)
     })
