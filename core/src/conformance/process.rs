@@ -159,13 +159,13 @@ async fn term(context: &CaseContext<'_>) -> CaseResult {
 }
 
 async fn kill(context: &CaseContext<'_>) -> CaseResult {
-    let id = spawn(context, "trap '' TERM; (sleep 1; echo late > late) & echo ready; sleep 60").await?;
+    let id = spawn(context, "trap '' TERM; (sleep 4; echo late > late) & echo ready; sleep 60").await?;
     wait_for(context, &id, "ready").await?;
     context.backend.signal_process(&id, ProcessSignal::Term).await?;
     context.backend.signal_process(&id, ProcessSignal::Kill).await?;
     check_eq("the state", &finish(context, &id).await?.1, &ended(137))?;
     context.backend.signal_process(&id, ProcessSignal::Kill).await?;
-    let response = context.backend.execute(context.request("sleep 1.2; ls late 2> /dev/null")).await?;
+    let response = context.backend.execute(context.request("sleep 4.2; ls late 2> /dev/null")).await?;
     check_eq("the files that its child wrote", &text(&response.stdout), &"")
 }
 

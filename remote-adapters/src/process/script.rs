@@ -4,7 +4,7 @@ use tidebox_core::ProcessSignal;
 use tidebox_core::shell_backend::quote;
 
 /// Files of one process in the sandbox: `.pid` and `.hold` with the ids of two process groups, `.in`, the FIFO that is its standard
-/// input, and `.sent`, the bytes that are written next.
+/// input, `.open`, which shows that the FIFO has both ends, and `.sent`, the bytes that are written next.
 #[derive(Debug)]
 pub(super) struct ProcessFiles {
     prefix: String,
@@ -23,7 +23,9 @@ impl ProcessFiles {
             false => (String::new(), "/dev/null".to_owned(), String::new()),
             // Without a writer that stays, the end of the first write would be the end of the input.
             true => (
-                format!("mkfifo -m 600 {p}.in || exit; sleep infinity > {p}.in & echo $! > {p}.hold; "),
+                format!(
+                    "mkfifo -m 600 {p}.in || exit; {{ echo > {p}.open; exec sleep infinity; }} > {p}.in & echo $! > {p}.hold; "
+                ),
                 format!("{p}.in"),
                 format!("kill -KILL -- -$(cat {p}.hold); "),
             ),
@@ -35,13 +37,16 @@ impl ProcessFiles {
         )
     }
 
-    /// Returns the script that sends a signal to the process group. A process that has just been started may have none yet.
-    pub(super) fn signal(&self, signal: ProcessSignal) -> String {
+    /// Returns the start of a script, which waits for a file of a process that has just been started.
+    fn wait_for(&self, suffix: &str) -> String {
         let p = &self.prefix;
-        format!(
-            "n=0; until [ -s {p}.pid ] || [ $n = 100 ]; do sleep 0.05; n=$((n + 1)); done; \
-             kill -{signal} -- -$(cat {p}.pid) 2> /dev/null || [ ! -e {p}.pid ]"
-        )
+        format!("n=0; until [ -s {p}.{suffix} ] || [ $n = 600 ]; do sleep 0.05; n=$((n + 1)); done; ")
+    }
+
+    /// Returns the script that sends a signal to the process group.
+    pub(super) fn signal(&self, signal: ProcessSignal) -> String {
+        let (p, wait) = (&self.prefix, self.wait_for("pid"));
+        format!("{wait}kill -{signal} -- -$(cat {p}.pid) 2> /dev/null || [ ! -e {p}.pid ]")
     }
 
     /// The file with the bytes that [`send`](Self::send) writes.
@@ -51,13 +56,13 @@ impl ProcessFiles {
 
     /// Returns the script that writes bytes to standard input, waiting while the pipe is full.
     pub(super) fn send(&self) -> String {
-        let p = &self.prefix;
-        format!("cat {p}.sent > {p}.in && rm -f {p}.sent")
+        let (p, wait) = (&self.prefix, self.wait_for("open"));
+        format!("{wait}cat {p}.sent > {p}.in && rm -f {p}.sent")
     }
 
-    /// Returns the script that closes standard input. A process that has not opened it yet needs a writer once.
+    /// Returns the script that closes standard input.
     pub(super) fn close_input(&self) -> String {
-        let p = &self.prefix;
-        format!(": > {p}.in; kill -KILL -- -$(cat {p}.hold)")
+        let (p, wait) = (&self.prefix, self.wait_for("open"));
+        format!("{wait}kill -KILL -- -$(cat {p}.hold)")
     }
 }
