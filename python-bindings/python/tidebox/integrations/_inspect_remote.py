@@ -1,7 +1,7 @@
-"""The requests with which Inspect starts and polls processes of `exec_remote`, served in this process.
+"""Server for the requests with which Inspect starts and polls the processes of `exec_remote`.
 
-Inspect installs a Linux program in a sandbox, and sends it requests in JSON-RPC through `exec`. It cannot run in a sandbox
-of Tidebox. So a file takes its place, and `exec` passes the requests to `RemoteProcesses`.
+Inspect installs a Linux program in a sandbox, and sends it requests in JSON-RPC through `exec`. The program cannot run in
+a sandbox of Tidebox. So its path has a script, and `exec` passes the requests to `RemoteProcesses`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import posixpath
 import tarfile
 from typing import Any
 
+from inspect_ai.util import SandboxUserUnsupportedError
+
 from .._async_sandbox import AsyncSandbox
 from .._native import ProcessOutput, SandboxError
 from .._process import AsyncProcess
@@ -24,7 +26,10 @@ try:
 except ImportError:  # The path is private, and another version of Inspect may have moved it.
     SANDBOX_CLI = ""
 
-__all__ = ["SANDBOX_CLI", "RemoteProcesses", "launcher_archive"]
+__all__ = ["SANDBOX_CLI", "RemoteProcesses", "check_user", "launcher_archive"]
+
+USERS = ("tidebox", "1000")
+"""Name and id of the only user that commands can run as."""
 
 SERVER_ERROR, METHOD_NOT_FOUND = -32000, -32601
 """Codes of JSON-RPC. Inspect converts both to `RuntimeError`."""
@@ -38,12 +43,21 @@ _POLL = 20.0
 _LAUNCHER = b"#!/bin/sh\necho 'the Linux program of Inspect cannot run in a Tidebox sandbox' >&2\nexit 1\n"
 
 
+def check_user(user: str | None) -> None:
+    """Raises `SandboxUserUnsupportedError` for another user than the one of a sandbox."""
+    if user is not None and user not in USERS:
+        raise SandboxUserUnsupportedError(
+            f"cannot run a command as {user!r}: a Tidebox sandbox has only the user 'tidebox' (1000), and no root"
+        )
+
+
 def launcher_archive() -> bytes:
     """Returns a tar archive with the file that Inspect looks for before it sends requests, in a private directory."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
         if SANDBOX_CLI:
-            directory, file = (tarfile.TarInfo(path.strip("/")) for path in (posixpath.dirname(SANDBOX_CLI), SANDBOX_CLI))
+            path = SANDBOX_CLI.strip("/")
+            directory, file = tarfile.TarInfo(posixpath.dirname(path)), tarfile.TarInfo(path)
             directory.type, file.size = tarfile.DIRTYPE, len(_LAUNCHER)
             for member in (directory, file):
                 member.mode, member.uid, member.gid = 0o700, 1000, 1000
@@ -65,6 +79,9 @@ class RemoteProcesses:
         Args:
             request: A request of JSON-RPC.
             timeout: Seconds until the reply must be there; not limited by default.
+
+        Raises:
+            SandboxUserUnsupportedError: A process cannot run as the user of the request.
         """
         message = json.loads(request or "{}")
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message.get("id", 0)}
@@ -90,14 +107,15 @@ class RemoteProcesses:
         if method == "exec_remote_kill":
             await job.kill()
         elif method == "exec_remote_write_stdin":
-            await job.process.write(params["data"])
+            await job.write(params["data"])
         elif method == "exec_remote_close_stdin":
-            await job.process.close_input()
+            await job.close_input()
         else:
             raise _RequestError(METHOD_NOT_FOUND, f"unknown method {method}")
         return {"seq": job.seq, "stdout": "", "stderr": ""}
 
     async def _start(self, params: dict[str, Any]) -> dict[str, Any]:
+        check_user(params.get("user"))
         given = params.get("input")
         is_open = params.get("stdin_open", False)
         process = await self._sandbox.spawn(
@@ -138,6 +156,20 @@ class _Job:
                     await self.process.close_input()
 
         self._feeding = asyncio.ensure_future(write())
+
+    async def write(self, text: str) -> None:
+        """Writes to standard input, after the initial input."""
+        await self._fed()
+        await self.process.write(text)
+
+    async def close_input(self) -> None:
+        """Closes standard input, after the initial input."""
+        await self._fed()
+        await self.process.close_input()
+
+    async def _fed(self) -> None:
+        if self._feeding is not None:
+            await asyncio.shield(self._feeding)
 
     async def poll(self, wait: float) -> dict[str, Any]:
         """Returns new output, or waits some seconds for it."""

@@ -29,10 +29,10 @@ NO_INPUT = "stdin is not available for this process"
 """Message of the `RuntimeError` that the tool `write_stdin` passes to the model. The tool compares the whole text."""
 
 KEPT_BYTES = 1 << 20
-"""Output that one call returns at most, the newest. A program that prints without end must not fill the host's memory."""
+"""Maximum output of one call, the newest. A program that prints without end must not fill the memory of the host."""
 
 _WAIT = 1.0
-"""Seconds of one wait for output. It is short, so that concurrent calls for one process take turns."""
+"""Seconds of one wait for output. It is short, so that concurrent calls for one process alternate."""
 
 _END_WAIT = 5.0
 """Seconds to wait for the end of a process that was killed, so that it no longer counts for the limit."""
@@ -123,7 +123,7 @@ class LiveProcesses:
 
         Args:
             sandbox: The sandbox of the session.
-            maximum: Processes at once, at most the 64 of the SDK. Beyond it, one that was not used for long is killed.
+            maximum: Maximum number of processes, at most the 64 of the SDK. Beyond it one is killed.
         """
         self._sandbox = sandbox
         self._maximum = min(maximum, PTY_PROCESSES_MAX)
@@ -152,7 +152,7 @@ class LiveProcesses:
         """Returns a process.
 
         Raises:
-            PtySessionNotFoundError: There is none with this id, or its end was returned already.
+            PtySessionNotFoundError: No process has this id, or its end was returned already.
         """
         live = self._live.get(session_id)
         if live is None:
@@ -190,7 +190,7 @@ class LiveProcesses:
             A line for the model if the process did not read all of the text, else nothing.
 
         Raises:
-            PtySessionNotFoundError: There is no process with this id.
+            PtySessionNotFoundError: No process has this id.
             RuntimeError: The process has no input, or its input was ended.
         """
         live = self.find(session_id)

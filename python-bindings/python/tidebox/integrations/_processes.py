@@ -10,7 +10,7 @@ from .._native import ExecuteResult, SandboxError
 from .._options import Command, Content, Limits, Overflow
 
 PROCESSES = 64
-"""Processes at once that outlive their call."""
+"""Maximum number of processes that outlive their call."""
 
 SANDBOX_MEMORY_BYTES = 1 << 30
 """Default of `Limits.sandbox_memory_bytes`."""
@@ -19,8 +19,8 @@ SANDBOX_MEMORY_BYTES = 1 << 30
 def with_room_for_processes(limits: Limits | None) -> Limits:
     """Returns limits under which a command that can leave processes has as much as any other.
 
-    Such a command is subject to the limits `background_*` from its start. Those that were not chosen become 64 processes
-    at once, the memory of the whole sandbox, and a whole core.
+    Such a command is subject to the limits `background_*` from its start. Those that were not chosen become 64
+    processes, the memory of the whole sandbox, and a whole core.
     """
     limits = limits or Limits()
     defaults = {
@@ -43,8 +43,8 @@ async def execute_and_keep(
 ) -> ExecuteResult:
     """Runs a command in a fresh shell. Processes that it leaves live on, if the sandbox can keep them.
 
-    Deterministic sandboxes and those of cloud providers cannot: there they end with the command. Arguments and exceptions
-    are those of `AsyncSandbox.execute`.
+    Deterministic sandboxes and those of cloud providers cannot: there they end with the command. Arguments and
+    exceptions are those of `AsyncSandbox.execute`.
     """
 
     async def execute(background: bool) -> ExecuteResult:

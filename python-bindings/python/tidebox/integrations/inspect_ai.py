@@ -30,20 +30,16 @@ try:
         SandboxEnvironmentConfigType,
         SandboxEnvironmentLimits,
         SandboxUnavailableError,
-        SandboxUserUnsupportedError,
         sandboxenv,
     )
 except ImportError as error:
     raise missing_framework("inspect-ai", error) from error
 
 from ._inspect_config import TideboxConfig, load_config
-from ._inspect_remote import SANDBOX_CLI, RemoteProcesses
+from ._inspect_remote import SANDBOX_CLI, RemoteProcesses, check_user
 from ._processes import execute_and_keep
 
 __all__ = ["CommandTimeoutError", "TideboxConfig", "TideboxSandboxEnvironment"]
-
-USERS = ("tidebox", "1000")
-"""Name and id of the only user that commands can run as."""
 
 NO_TIMEOUT = 365 * 86400.0
 """Seconds of a command without a timeout: every command of a sandbox has a limit, and Inspect wants none."""
@@ -62,9 +58,9 @@ class CommandTimeoutError(TimeoutError):
 class TideboxSandboxEnvironment(SandboxEnvironment):
     """A sandbox of one sample. Samples are forks of one sandbox, so creating one takes less than a millisecond.
 
-    Commands run as the user `tidebox`; root does not exist. `exec_remote` starts processes that live until the end of the
-    sample. Tools that need the Linux program of Inspect cannot be used: `bash_session`, `text_editor`, sandbox MCP servers
-    and the agent bridge.
+    Commands run as the user `tidebox`; root does not exist. `exec_remote` starts processes that live until the end of
+    the sample. Tools that need the Linux program of Inspect cannot be used: `bash_session`, `text_editor`, sandbox MCP
+    servers and the agent bridge.
     """
 
     _prepared: ClassVar[dict[TideboxConfig, AsyncSandbox]] = {}
@@ -158,10 +154,7 @@ class TideboxSandboxEnvironment(SandboxEnvironment):
             SandboxUserUnsupportedError: Commands cannot run as the user.
             SandboxUnavailableError: The sandbox is closed.
         """
-        if user is not None and user not in USERS:
-            raise SandboxUserUnsupportedError(
-                f"cannot run a command as {user!r}: a Tidebox sandbox has only the user 'tidebox' (1000), and no root"
-            )
+        check_user(user)
         if cmd == [SANDBOX_CLI, "exec"]:
             reply = await self._remote.reply(input, timeout)
             return ExecResult(success=True, returncode=0, stdout=reply, stderr="")

@@ -80,7 +80,8 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
 
         Args:
             sandbox: A sandbox to use. It must have the dialect `"python"`, the default. The limits `background_*` of
-                `Limits` apply to all commands, because each can leave processes; those of other sandboxes are raised.
+                `Limits` apply to all commands, because each can leave processes. Sandboxes that are created here have
+                higher ones.
             provider: Creates the sandbox, or has the one that `ref` names. By default a new local provider.
             ref: The sandbox of the provider to attach to. A missing one is an error and is not created.
             env: Environment variables of all commands.
@@ -161,8 +162,8 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
     ) -> CommandResult:
         """Runs a program with arguments, or a command line in `bash` if `shell` is True. Standard input is empty.
 
-        Processes that the command leaves live on. A timeout, or cancelling the task, stops the command with all processes
-        that it started, and none that an earlier command left.
+        Processes that the command leaves live on. A timeout, or cancelling the task, stops the command with all
+        processes that it started. Those of earlier commands live on.
 
         Args:
             command: A program and its arguments, or a command line.

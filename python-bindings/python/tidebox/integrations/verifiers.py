@@ -58,7 +58,7 @@ class TideboxRuntimeInfo(SubprocessRuntimeInfo):  # type: ignore[misc]
 
 
 class TideboxProcess(RuntimeProcess):  # type: ignore[misc]
-    """A live process. The sandbox keeps the newest `Limits.background_output_bytes` that were not read, 1 MiB by default."""
+    """A live process. The sandbox keeps the newest output, `Limits.background_output_bytes` (1 MiB by default)."""
 
     def __init__(self, process: AsyncProcess) -> None:
         """Uses a process that was started with an open input."""
@@ -75,8 +75,8 @@ class TideboxProcess(RuntimeProcess):  # type: ignore[misc]
                 raise RuntimeFailure(f"cannot read the output of process {self._process.id}: {error}") from error
             if page.dropped:
                 raise RuntimeFailure(
-                    f"{page.dropped} bytes of the output of process {self._process.id} were dropped, because it was read "
-                    "too slowly; raise Limits.background_output_bytes"
+                    f"{page.dropped} bytes of the output of process {self._process.id} were dropped, because it was "
+                    "read too slowly; raise Limits.background_output_bytes"
                 )
             after = page.next
             for chunk in page.chunks:
@@ -227,11 +227,11 @@ class TideboxRuntime(Runtime):  # type: ignore[misc]
             raise RuntimeFailure(f"write {path!r}: {error}") from error
 
     async def open_process(self, argv: list[str], env: dict[str, str]) -> TideboxProcess:
-        """Starts a process in the working directory of the sandbox, with an open input. It lives until the runtime stops.
+        """Starts a process with an open input, in the working directory. It lives until the runtime stops.
 
         Raises:
-            SandboxError: The program cannot be started, or the sandbox has too many processes, is deterministic or closed.
-                This is the exception of verifiers.
+            SandboxError: The program cannot be started, or the sandbox has too many processes, is deterministic or
+                closed. This is the exception of verifiers.
         """
         return TideboxProcess(await self._spawn(argv, env, stdin=True))
 
@@ -244,7 +244,8 @@ class TideboxRuntime(Runtime):  # type: ignore[misc]
             log: Path of the file; a relative one starts at the working directory of the sandbox.
 
         Raises:
-            SandboxError: The sandbox has too many processes, is deterministic or closed. This is the exception of verifiers.
+            SandboxError: The sandbox has too many processes, is deterministic or closed. This is the exception of
+                verifiers.
         """
         await self._spawn(["sh", "-c", _LOGGED, log, *argv], env, stdin=False)
 
