@@ -59,8 +59,7 @@ def launcher_archive() -> bytes:
             path = SANDBOX_CLI.strip("/")
             directory, file = tarfile.TarInfo(posixpath.dirname(path)), tarfile.TarInfo(path)
             directory.type, file.size = tarfile.DIRTYPE, len(_LAUNCHER)
-            for member in (directory, file):
-                member.mode, member.uid, member.gid = 0o700, 1000, 1000
+            directory.mode = file.mode = 0o700
             tar.addfile(directory)
             tar.addfile(file, io.BytesIO(_LAUNCHER))
     return archive.getvalue()
