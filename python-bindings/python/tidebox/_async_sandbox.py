@@ -81,6 +81,7 @@ class AsyncSandbox(SandboxBase):
         timeout: float | None = None,
         on_overflow: Overflow = "head",
         shell: ShellMode | None = None,
+        background: bool = False,
     ) -> AsyncRunningCommand:
         """Starts a command whose output can be iterated over while it runs.
 
@@ -92,7 +93,7 @@ class AsyncSandbox(SandboxBase):
         Leaving the block stops the command. Arguments and exceptions are those of `Sandbox.execute`.
         """
         return AsyncRunningCommand(
-            self._native.start(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell))
+            self._native.start(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell, background))
         )
 
     async def spawn(

@@ -255,6 +255,7 @@ class Sandbox(SandboxBase):
         timeout: float | None = None,
         on_overflow: Overflow = "head",
         shell: ShellMode | None = None,
+        background: bool = False,
     ) -> RunningCommand:
         """Starts a command whose output can be iterated over while it runs. Leaving the loop early stops it.
 
@@ -266,7 +267,7 @@ class Sandbox(SandboxBase):
         Arguments and exceptions are those of `execute`.
         """
         return RunningCommand(
-            self._native.start(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell))
+            self._native.start(*command_arguments(command, stdin, cwd, env, timeout, on_overflow, shell, background))
         )
 
     def spawn(

@@ -10,7 +10,7 @@ import shlex
 import uuid
 
 from .._async_sandbox import AsyncRunningCommand, AsyncSandbox
-from .._native import ExecuteResult
+from .._native import ExecuteResult, SandboxError
 
 _NOT_SAVED = (
     "BASH*|COMP_WORDBREAKS|DIRSTACK|EPOCH*|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|PIPESTATUS|PPID|RANDOM|SECONDS|"
@@ -38,8 +38,8 @@ _SCRIPT = (
 class BashSession:
     """One session. Its state has variables, functions, aliases, options and the working directory, but not `set -e`.
 
-    A command that is stopped, by a timeout for example, leaves the state as it was before. Background processes end
-    with their command.
+    A command that is stopped, by a timeout for example, leaves the state as it was before. Background processes live on,
+    but their output is read only while their command runs. In a sandbox that cannot keep them, they end with it.
     """
 
     def __init__(self, sandbox: AsyncSandbox) -> None:
@@ -47,6 +47,7 @@ class BashSession:
         self._sandbox = sandbox
         self._state = f"/tmp/.session-{uuid.uuid4().hex}"
         self._code = 0
+        self._keeps_processes = True
         self._running: AsyncRunningCommand | None = None
 
     async def run(self, command: str, timeout: float | None) -> tuple[bytes, ExecuteResult | None]:
@@ -64,9 +65,20 @@ class BashSession:
         """
         if self._running is not None:
             raise RuntimeError("another command of this session is running; wait for its end or interrupt it")
+        if self._keeps_processes:
+            try:
+                return await self._run(command, timeout)
+            except SandboxError as error:
+                # The sandbox rejects this before it starts the command.
+                if getattr(error, "kind", None) != "unsupported":
+                    raise
+                self._keeps_processes = False
+        return await self._run(command, timeout)
+
+    async def _run(self, command: str, timeout: float | None) -> tuple[bytes, ExecuteResult | None]:
         output = bytearray()
         running = self._running = self._sandbox.execute_streaming(
-            ["bash", "-c", self._script(command)], timeout=timeout
+            ["bash", "-c", self._script(command)], timeout=timeout, background=self._keeps_processes
         )
         try:
             async with running:

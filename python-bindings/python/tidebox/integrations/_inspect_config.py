@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from .._async_sandbox import AsyncSandbox
 from .._options import HostRule, Limits, Mount, NetworkPolicy
+from ._inspect_remote import launcher_archive
+from ._processes import with_room_for_processes
 
 OUTPUT_BYTES = 21 << 20
 """Default of `Limits.output_bytes`: 10 MiB of each output stream, which is the limit of Inspect, and a message."""
@@ -107,7 +109,9 @@ class TideboxConfig(BaseModel):
             files=self.files, env=self.env, cwd=self.cwd, seed_dir=self.seed_dir, pip=self.pip, seed=self.seed,
             time=self.time, hostname=self.hostname, network=NetworkPolicy(allow=rules),
             mounts=[Mount(one.host, one.path, one.mode) for one in self.mounts],
-            limits=Limits(**limits),
+            limits=with_room_for_processes(Limits(**limits)),
+            # A deterministic sandbox has no processes that outlive a call, and no `exec_remote`.
+            tar=launcher_archive() if self.seed is None else None,
         )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import hashlib
 import io
 import posixpath
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NoReturn, cast
 
@@ -16,6 +17,7 @@ from agents.sandbox.errors import (
     ExecNonZeroError,
     ExecTimeoutError,
     ExecTransportError,
+    ExposedPortUnavailableError,
     InvalidManifestPathError,
     OpName,
     WorkspaceArchiveReadError,
@@ -28,13 +30,20 @@ from agents.sandbox.manifest import Manifest
 from agents.sandbox.materialization import MaterializationResult
 from agents.sandbox.session import SandboxSessionState
 from agents.sandbox.session.base_sandbox_session import BaseSandboxSession
-from agents.sandbox.types import ExecResult, Permissions, User
+from agents.sandbox.session.pty_types import (
+    PtyExecUpdate,
+    clamp_pty_yield_time_ms,
+    resolve_pty_write_yield_time_ms,
+)
+from agents.sandbox.types import ExecResult, ExposedPortEndpoint, Permissions, User
 from agents.sandbox.util.tar_utils import UnsafeTarMemberError, should_skip_tar_member, validate_tarfile
 from agents.sandbox.workspace_paths import coerce_posix_path, posix_path_as_path, sandbox_path_str
 
 from .._async_sandbox import AsyncSandbox
 from .._native import ExecuteResult, SandboxError
 from .._options import Limits
+from .._port import ExposedPort
+from ._openai_agents_processes import LiveProcesses
 from ._workspace_tar import relative_tar
 
 Persistence = Literal["tar", "snapshot"]
@@ -53,6 +62,14 @@ _CREATE_FILE = 'mkdir -p -- "${1%/*}/" && { [ -e "$1" ] || [ -L "$1" ]; } && exi
 """Creates a file from standard input, exclusively. Exit code 17 if the path exists."""
 
 
+_NO_TERMINAL = (
+    "tidebox: tty=true is not supported, because a Tidebox sandbox has no terminals yet; run the command with tty=false"
+)
+
+_DEFAULT_MAXIMUM = 16
+"""Default of `Limits.background_processes`."""
+
+
 class TideboxSandboxSessionState(SandboxSessionState):
     """State of a session, which can be stored as JSON."""
 
@@ -65,10 +82,12 @@ class TideboxSandboxSessionState(SandboxSessionState):
     """Seed of a deterministic sandbox."""
     workspace_persistence: Persistence = "tar"
     """Format in which the workspace is saved."""
+    open_stdin: bool = False
+    """Whether commands that outlive their call have an open standard input."""
 
 
 class TideboxSandboxSession(BaseSandboxSession):
-    """A sandbox of this process as a session. Exposed ports, pseudo-terminals and other users are not supported."""
+    """A sandbox of this process as a session. Terminals and other users are not supported."""
 
     state: TideboxSandboxSessionState
 
@@ -85,6 +104,10 @@ class TideboxSandboxSession(BaseSandboxSession):
         # A session is running only after its start has restored the files, or if they never left.
         self._running = is_preserved
         self._set_start_state_preserved(is_preserved)
+        limits: Limits | None = sandbox._options.get("limits")
+        maximum = None if limits is None else limits.background_processes
+        self._processes = LiveProcesses(sandbox, _DEFAULT_MAXIMUM if maximum is None else maximum)
+        self._exposed: dict[int, ExposedPort] = {}
 
     @staticmethod
     def reject_accounts(manifest: Manifest) -> None:
@@ -116,6 +139,7 @@ class TideboxSandboxSession(BaseSandboxSession):
     async def _after_shutdown(self) -> None:
         # The sandbox stays until the client deletes it, so that the session can be resumed.
         self._running = False
+        self.close_ports()
 
     async def running(self) -> bool:
         """Returns whether the session is started and its sandbox is open."""
@@ -133,7 +157,9 @@ class TideboxSandboxSession(BaseSandboxSession):
         return super()._prepare_exec_command(*command, shell=shell, user=None)
 
     async def _exec_internal(self, *command: str | Path, timeout: float | None = None) -> ExecResult:
-        result = await self._execute([str(part) for part in command], timeout=timeout)
+        # What the command leaves, such as `server &`, lives until the end of the session.
+        background = self.supports_pty()
+        result = await self._execute([str(part) for part in command], timeout=timeout, background=background)
         if result.stopped_by == "timeout":
             raise ExecTimeoutError(
                 command=command, timeout_s=timeout, context={"stdout": result.stdout, "stderr": result.stderr}
@@ -142,19 +168,146 @@ class TideboxSandboxSession(BaseSandboxSession):
             raise ExecTransportError(command=command, message="the command ended without an exit code", context={})
         return ExecResult(stdout=result.stdout_bytes, stderr=result.stderr_bytes, exit_code=result.exit_code)
 
+    def supports_pty(self) -> bool:
+        """Returns whether commands can outlive their call. Those of a deterministic sandbox cannot."""
+        return self.sandbox._options.get("seed") is None
+
+    async def pty_exec_start(
+        self,
+        *command: str | Path,
+        timeout: float | None = None,
+        shell: bool | list[str] = True,
+        user: str | User | None = None,
+        tty: bool = False,
+        yield_time_s: float | None = None,
+        max_output_tokens: int | None = None,
+    ) -> PtyExecUpdate:
+        """Starts a command, and waits for its end or the end of `yield_time_s`. It runs on after that.
+
+        A command line that leaves processes, such as `server &`, runs until they have ended. Cancelling the task kills
+        the command.
+
+        Args:
+            command: The command line, or a program and its arguments.
+            timeout: Seconds after which the command is killed; `Limits.background_time` by default.
+            shell: Whether to run the command in a shell, or the program and the options of another shell.
+            user: None or `"tidebox"`.
+            tty: Must be False. True gives an update with the exit code 1 and a message, because an exception would end
+                the run of the agent.
+            yield_time_s: Seconds, 0.25 to 30; 10 by default.
+            max_output_tokens: Length of the output in tokens; not limited by default. At most the last MiB is returned.
+
+        Returns:
+            The output, and either the exit code or the id for `pty_write_stdin`.
+
+        Raises:
+            ConfigurationError: The user is another one.
+            ExecTransportError: The sandbox is closed, or deterministic.
+        """
+        argv = self._prepare_exec_command(*command, shell=shell, user=user)
+        if tty:
+            return PtyExecUpdate(None, _NO_TERMINAL.encode(), 1, None)
+        yield_time_ms = clamp_pty_yield_time_ms(10_000 if yield_time_s is None else int(yield_time_s * 1000))
+        session_id: int | None = None
+        try:
+            environment = await self.state.manifest.environment.resolve()
+            session_id = await self._processes.start(
+                argv, cwd=self._root(), env=environment, open_stdin=self.state.open_stdin, timeout=timeout
+            )
+            return await self._processes.update(session_id, yield_time_ms, max_output_tokens)
+        except ValueError:
+            # The program cannot be started. A command that is waited for reports it with the exit code of a shell.
+            result = await self._exec_internal(*argv, timeout=timeout)
+            return PtyExecUpdate(None, result.stdout + result.stderr, result.exit_code, None)
+        except SandboxError as error:
+            if getattr(error, "kind", None) == "quota_exceeded":
+                return PtyExecUpdate(None, f"tidebox: cannot start the command: {error}".encode(), 1, None)
+            raise self._transport_error(argv, error) from error
+        except asyncio.CancelledError:
+            if session_id is not None:
+                await self._processes.end(session_id)
+            raise
+
+    async def pty_write_stdin(
+        self,
+        *,
+        session_id: int,
+        chars: str,
+        yield_time_s: float | None = None,
+        max_output_tokens: int | None = None,
+    ) -> PtyExecUpdate:
+        """Writes to a command that `pty_exec_start` started, and waits for its output.
+
+        Args:
+            session_id: Id of the command.
+            chars: Text; empty to wait only. `"\\x03"` (Ctrl-C) sends SIGINT to the command and its children, and a final
+                `"\\x04"` (Ctrl-D) ends the input.
+            yield_time_s: Seconds, 0.25 to 30 and at least 5 without text; 0.25 by default.
+            max_output_tokens: Length of the output in tokens; not limited by default. At most the last MiB is returned.
+
+        Raises:
+            PtySessionNotFoundError: No command has this id, or its exit code was returned already.
+            RuntimeError: The session has no open input (`open_stdin` of its options), or the input was ended.
+            ExecTransportError: The sandbox is closed.
+        """
+        yield_time_ms = resolve_pty_write_yield_time_ms(
+            yield_time_ms=250 if yield_time_s is None else int(yield_time_s * 1000), input_empty=chars == ""
+        )
+        note = ""
+        try:
+            if chars:
+                note = await self._processes.write(
+                    session_id, chars, open_stdin=self.state.open_stdin, timeout=yield_time_ms / 1000
+                )
+            update = await self._processes.update(session_id, yield_time_ms, max_output_tokens)
+        except SandboxError as error:
+            raise self._transport_error(["write_stdin"], error) from error
+        return replace(update, output=note.encode() + update.output)
+
+    async def pty_terminate_all(self) -> None:
+        """Kills all processes of the sandbox that outlive their call."""
+        await self._processes.end_all()
+
+    async def _resolve_exposed_port(self, port: int) -> ExposedPortEndpoint:
+        exposed = self._exposed.get(port)
+        if exposed is None:
+            try:
+                exposed = self._exposed.setdefault(port, await self.sandbox.expose(port))
+            except (SandboxError, ValueError) as error:
+                raise ExposedPortUnavailableError(
+                    port=port, exposed_ports=self.state.exposed_ports, reason="backend_unavailable",
+                    context={"backend": "tidebox", "detail": str(error)}, cause=error,
+                ) from error  # fmt: skip
+        return ExposedPortEndpoint(host=exposed.host, port=exposed.port)
+
+    def close_ports(self) -> None:
+        """Closes the ports of the host that lead to the sandbox."""
+        for exposed in self._exposed.values():
+            exposed.close()
+        self._exposed.clear()
+
+    def _transport_error(self, command: list[str], error: Exception) -> ExecTransportError:
+        return ExecTransportError(command=command, message=f"cannot run the command: {error}", cause=error)
+
     async def _execute(
-        self, command: list[str], *, stdin: bytes | None = None, timeout: float | None = None, at_root: bool = True
+        self,
+        command: list[str],
+        *,
+        stdin: bytes | None = None,
+        timeout: float | None = None,
+        at_root: bool = True,
+        background: bool = False,
     ) -> ExecuteResult:
         """Runs a program without a shell in the environment of the manifest."""
         try:
             environment = await self.state.manifest.environment.resolve()
             # The first command creates the root, so it must not start there.
             cwd = self._root() if at_root else "/"
-            return await self.sandbox.execute(command, stdin=stdin, cwd=cwd, env=environment, timeout=timeout)
+            return await self.sandbox.execute(
+                command, stdin=stdin, cwd=cwd, env=environment, timeout=timeout, background=background
+            )
         except (SandboxError, ValueError) as error:
-            raise ExecTransportError(
-                command=command, message=f"cannot run the command: {error}", cause=error
-            ) from error
+            raise self._transport_error(command, error) from error
 
     async def _checked(self, *command: str, stdin: bytes | None = None) -> bytes:
         """Runs a program of the sandbox itself from `/` and returns its output."""

@@ -14,7 +14,7 @@ import asyncio
 import posixpath
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Literal, NoReturn, overload
+from typing import Any, ClassVar, Literal, overload
 
 from .. import _native
 from .._async_sandbox import AsyncSandbox
@@ -30,18 +30,16 @@ try:
         SandboxEnvironmentConfigType,
         SandboxEnvironmentLimits,
         SandboxUnavailableError,
-        SandboxUserUnsupportedError,
         sandboxenv,
     )
 except ImportError as error:
     raise missing_framework("inspect-ai", error) from error
 
 from ._inspect_config import TideboxConfig, load_config
+from ._inspect_remote import SANDBOX_CLI, RemoteProcesses, check_user
+from ._processes import execute_and_keep
 
 __all__ = ["CommandTimeoutError", "TideboxConfig", "TideboxSandboxEnvironment"]
-
-USERS = ("tidebox", "1000")
-"""Name and id of the only user that commands can run as."""
 
 NO_TIMEOUT = 365 * 86400.0
 """Seconds of a command without a timeout: every command of a sandbox has a limit, and Inspect wants none."""
@@ -60,8 +58,9 @@ class CommandTimeoutError(TimeoutError):
 class TideboxSandboxEnvironment(SandboxEnvironment):
     """A sandbox of one sample. Samples are forks of one sandbox, so creating one takes less than a millisecond.
 
-    Commands run as the user `tidebox`; root does not exist. Tools that install a Linux program in the sandbox cannot be
-    used: `bash_session`, `text_editor`, sandbox MCP servers, the agent bridge and `exec_remote`.
+    Commands run as the user `tidebox`; root does not exist. `exec_remote` starts processes that live until the end of
+    the sample. Tools that need the Linux program of Inspect cannot be used: `bash_session`, `text_editor`, sandbox MCP
+    servers and the agent bridge.
     """
 
     _prepared: ClassVar[dict[TideboxConfig, AsyncSandbox]] = {}
@@ -71,6 +70,7 @@ class TideboxSandboxEnvironment(SandboxEnvironment):
         """Uses a sandbox."""
         super().__init__()
         self.sandbox = sandbox
+        self._remote = RemoteProcesses(sandbox)
 
     @classmethod
     async def task_init(cls, task_name: str, config: SandboxEnvironmentConfigType | None) -> None:
@@ -136,7 +136,7 @@ class TideboxSandboxEnvironment(SandboxEnvironment):
         """Runs a program with arguments, which no shell expands.
 
         Output is limited to `Limits.output_bytes` for both streams, and to Inspect's limit for each. The end is kept.
-        Background processes end with the command.
+        Background processes live on until the end of the sample, but a timeout stops those of the command, too.
 
         Args:
             cmd: The program and its arguments.
@@ -154,14 +154,14 @@ class TideboxSandboxEnvironment(SandboxEnvironment):
             SandboxUserUnsupportedError: Commands cannot run as the user.
             SandboxUnavailableError: The sandbox is closed.
         """
-        if user is not None and user not in USERS:
-            raise SandboxUserUnsupportedError(
-                f"cannot run a command as {user!r}: a Tidebox sandbox has only the user 'tidebox' (1000), and no root"
-            )
+        check_user(user)
+        if cmd == [SANDBOX_CLI, "exec"]:
+            reply = await self._remote.reply(input, timeout)
+            return ExecResult(success=True, returncode=0, stdout=reply, stderr="")
         limit = NO_TIMEOUT if timeout is None else timeout
         with _unavailable():
-            result = await self.sandbox.execute(
-                cmd, stdin=input, cwd=cwd, env=env, timeout=limit, on_overflow="tail", shell="fresh"
+            result = await execute_and_keep(
+                self.sandbox, cmd, stdin=input, cwd=cwd, env=env, timeout=limit, on_overflow="tail"
             )
         if result.stopped_by == "timeout":
             raise CommandTimeoutError(f"the command was stopped after {limit:g} s", result.output)
@@ -214,9 +214,10 @@ class TideboxSandboxEnvironment(SandboxEnvironment):
         """Raises `NotImplementedError`: no program of the host can log in to a sandbox of this process."""
         raise NotImplementedError("a Tidebox sandbox is part of this process, and no program can connect to it")
 
-    async def exec_remote(self, cmd: list[str], options: Any = None, *, stream: bool = True) -> NoReturn:
-        """Raises `NotImplementedError`: a process cannot outlive the call that starts it."""
-        raise NotImplementedError("exec_remote needs processes that outlive a call, which Tidebox lacks; use exec")
+    @contextmanager
+    def no_events(self) -> Iterator[None]:
+        """Does nothing: only the object around this one that Inspect gives to solvers records events."""
+        yield
 
     def _absolute(self, file: str) -> str:
         return posixpath.join(self.sandbox.cwd, file)

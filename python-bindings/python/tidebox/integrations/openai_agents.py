@@ -23,7 +23,7 @@ try:
     from agents.sandbox.capabilities import Shell
     from agents.sandbox.capabilities.shell import ShellToolSet
     from agents.sandbox.capabilities.tools.shell_tool import ExecCommandArgs, ExecCommandTool
-    from agents.sandbox.errors import ExposedPortUnavailableError, WorkspaceStartError
+    from agents.sandbox.errors import WorkspaceStartError
     from agents.sandbox.manifest import Manifest
     from agents.sandbox.session import (
         BaseSandboxClient,
@@ -45,6 +45,7 @@ from .._options import Limits, Mount
 from .._provider import SandboxOptions
 from .._tools import Tool
 from ._openai_agents_session import Persistence, TideboxSandboxSession, TideboxSandboxSessionState
+from ._processes import with_room_for_processes
 
 __all__ = [
     "TideboxSandboxClient",
@@ -67,7 +68,12 @@ class TideboxSandboxClientOptions(BaseSandboxClientOptions):
     workspace_persistence: Persistence = "tar"
     """`"tar"` saves the workspace portably. `"snapshot"` saves all files of the sandbox in the format of Tidebox."""
     exposed_ports: tuple[int, ...] = ()
-    """Must be empty: nothing can connect to a sandbox. It is here because other clients have it."""
+    """Ports of the sandbox that `resolve_exposed_port` makes available at 127.0.0.1 of the host."""
+    open_stdin: bool = False
+    """Keeps standard input of the commands of `exec_command` open, so that the model can write to it with `write_stdin`.
+
+    By default it is empty, as in other clients of the SDK. Programs that read an open input wait: `rg` without a path does.
+    """
     # The framework reads the subclass from this literal. Options are frozen, which pyright does not see in `model_config`.
     type: Literal["tidebox"] = "tidebox"  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -122,22 +128,17 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
             options: Options of the session.
 
         Raises:
-            ExposedPortUnavailableError: The options have exposed ports.
-            ValueError: The manifest has users or groups.
+            ValueError: The manifest has users or groups, or an exposed port is not a number from 1 to 65535.
             WorkspaceStartError: The root of the manifest cannot be created.
         """
         manifest = self._validate_manifest_for_create(manifest or Manifest())
         TideboxSandboxSession.reject_accounts(manifest)
         options = options or TideboxSandboxClientOptions()
-        if options.exposed_ports:
-            raise ExposedPortUnavailableError(
-                port=options.exposed_ports[0], exposed_ports=options.exposed_ports, reason="backend_unavailable",
-                context={"backend": "tidebox", "detail": "nothing can connect to a sandbox; leave exposed_ports empty"},
-            )  # fmt: skip
         session_id = uuid.uuid4()
         state = TideboxSandboxSessionState(
             session_id=session_id, manifest=manifest, snapshot=resolve_snapshot(snapshot, str(session_id)),
             limits=options.limits, seed=options.seed, workspace_persistence=options.workspace_persistence,
+            exposed_ports=options.exposed_ports, open_stdin=options.open_stdin,
         )  # fmt: skip
         return self._session(state, self._create_sandbox(state), is_preserved=False)
 
@@ -151,6 +152,7 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
         if not isinstance(inner, TideboxSandboxSession):
             raise TypeError(f"session must be one of TideboxSandboxClient, not {type(inner).__name__}")
         self._sandboxes.pop(inner.state.sandbox_id, None)
+        inner.close_ports()
         await inner.sandbox.close()
         return session
 
@@ -185,8 +187,7 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
         options["cwd"] = state.manifest.root
         # Sandboxes with one seed would have one id, and `resume` finds the living sandbox by it.
         options["id"] = f"session-{uuid.uuid4().hex}"
-        if state.limits is not None:
-            options["limits"] = state.limits
+        options["limits"] = with_room_for_processes(state.limits or options["limits"])
         if state.seed is not None:
             options["seed"] = state.seed
         grants = [
@@ -206,10 +207,11 @@ class TideboxSandboxClient(BaseSandboxClient[TideboxSandboxClientOptions | None]
 
 
 def create_shell(timeout: float = 120) -> Shell:
-    """Returns the shell capability with another minimum timeout of commands, in seconds.
+    """Returns the shell capability with another minimum of `yield_time_ms`, in seconds, for deterministic sandboxes.
 
-    Without pseudo-terminals the SDK stops a command after `yield_time_ms`, 10 seconds by default. Use it as
-    `SandboxAgent(capabilities=[Filesystem(), create_shell(), Compaction()], ...)`.
+    Their commands cannot outlive a call, so the SDK stops them after `yield_time_ms`, 10 seconds if the model does not
+    set it. In other sandboxes a command runs on, and `timeout` is the time until the model gets the first output, at most
+    30 seconds. Use it as `SandboxAgent(capabilities=[Filesystem(), create_shell(), Compaction()], ...)`.
     """
     if timeout <= 0:
         raise ValueError(f"timeout must be positive, not {timeout}")
@@ -224,7 +226,7 @@ def create_shell(timeout: float = 120) -> Shell:
 
 
 class _ExecCommandTool(ExecCommandTool):
-    """The tool `exec_command` with a minimum timeout in milliseconds."""
+    """The tool `exec_command` with a minimum of `yield_time_ms`."""
 
     minimum_ms = 0
 

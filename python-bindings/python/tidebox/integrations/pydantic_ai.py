@@ -5,8 +5,8 @@
 
     agent = Agent(..., capabilities=[TideboxSandbox()])
 
-The capability gives tools their `ctx.workspace`. It has no tools itself: use your own, or `FileSystem` and
-`Shell(tools=["run_command"])` of `pydantic-ai-harness`. Its other shell tools need processes that outlive a command.
+The capability gives tools their `ctx.workspace`. It has no tools itself: use your own, or `FileSystem` and `Shell` of
+`pydantic-ai-harness`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from .. import _native
@@ -27,6 +27,7 @@ from .._provider import AsyncProvider, Provider, SandboxOptions
 from .._sandbox import Sandbox
 from . import _files
 from ._imports import missing_framework
+from ._processes import execute_and_keep, with_room_for_processes
 
 try:
     from pydantic_ai import RunContext
@@ -62,7 +63,8 @@ PREVIEW_BYTES = 64 << 10
 class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesystem, SupportsRealpath):
     """A sandbox as a workspace backend. Creating the object creates no sandbox; the first operation does.
 
-    Processes end with the command that started them, also those that detached with `setsid`.
+    Processes that a command leaves, by `setsid` or `&`, live until they end or the sandbox does. They end with their
+    command in a deterministic sandbox and at a cloud provider, which cannot keep them.
     """
 
     def __init__(
@@ -77,7 +79,9 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
         """Uses a sandbox, or one that a provider creates or has.
 
         Args:
-            sandbox: A sandbox to use. It must have the dialect `"python"`, the default.
+            sandbox: A sandbox to use. It must have the dialect `"python"`, the default. The limits `background_*` of
+                `Limits` apply to all commands, because each can leave processes. Sandboxes that are created here have
+                higher ones.
             provider: Creates the sandbox, or has the one that `ref` names. By default a new local provider.
             ref: The sandbox of the provider to attach to. A missing one is an error and is not created.
             env: Environment variables of all commands.
@@ -128,7 +132,7 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
 
     async def _open(self) -> AsyncSandbox:
         if self._provider is None:
-            self._provider = AsyncProvider()
+            self._provider = AsyncProvider(sandbox=_with_room_for_processes(None))
         self._sandbox = await self._provider.get_or_create(id=None if self._ref is None else self._ref.id)
         self._ref = self._ref or WorkspaceRef(provider=PROVIDER, id=self._sandbox.id)
         return self._sandbox
@@ -158,6 +162,9 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
     ) -> CommandResult:
         """Runs a program with arguments, or a command line in `bash` if `shell` is True. Standard input is empty.
 
+        Processes that the command leaves live on. A timeout, or cancelling the task, stops the command with all
+        processes that it started. Those of earlier commands live on.
+
         Args:
             command: A program and its arguments, or a command line.
             shell: Whether the command is a command line.
@@ -177,8 +184,8 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
         sandbox = await self.sandbox()
         limit = timeout or self._command_timeout or NO_TIMEOUT
         with _unavailable():
-            result = await sandbox.execute(
-                command, env={**self._env, **(env or {})}, timeout=limit, on_overflow="stop", shell="fresh"
+            result = await execute_and_keep(
+                sandbox, command, env={**self._env, **(env or {})}, timeout=limit, on_overflow="stop"
             )
         return _completed(result, limit)
 
@@ -294,7 +301,9 @@ class TideboxSandbox(AbstractCapability[AgentDepsT]):
             raise TypeError("pass either options or provider")
         _check_timeout(self.command_timeout)
         self._provider = (
-            AsyncProvider(sandbox=self.options) if self.provider is None else _asynchronous_provider(self.provider)
+            AsyncProvider(sandbox=_with_room_for_processes(self.options))
+            if self.provider is None
+            else _asynchronous_provider(self.provider)
         )
 
     @classmethod
@@ -329,6 +338,11 @@ def _asynchronous_provider(provider: AsyncProvider | Provider) -> AsyncProvider:
     made = AsyncProvider.__new__(AsyncProvider)
     made._native = provider._native
     return made
+
+
+def _with_room_for_processes(options: SandboxOptions | None) -> SandboxOptions:
+    options = options or SandboxOptions()
+    return replace(options, limits=with_room_for_processes(options.limits))
 
 
 def _check_timeout(timeout: float | None) -> None:

@@ -61,6 +61,7 @@ from .._async_sandbox import AsyncSandbox
 from .._native import SandboxError
 from ._bash_session import BashSession
 from ._files import read_bytes, run_tool
+from ._processes import with_room_for_processes
 
 INTERRUPTED_EXIT_CODE = 130
 """Exit code of a command that was interrupted, as in a shell."""
@@ -83,7 +84,11 @@ class TideboxRuntime(AbstractRuntime):
             raise TypeError("pass either a sandbox or options of a new one")
         self.logger = logger or logging.getLogger("tidebox.swerex")
         self._owns_sandbox = sandbox is None
-        self.sandbox = AsyncSandbox(**options) if sandbox is None else sandbox
+        if sandbox is None:
+            # Every command of a session can leave processes.
+            options["limits"] = with_room_for_processes(options.get("limits"))
+            sandbox = AsyncSandbox(**options)
+        self.sandbox = sandbox
         self._sessions: dict[str, BashSession] = {}
 
     async def is_alive(self, *, timeout: float | None = None) -> IsAliveResponse:

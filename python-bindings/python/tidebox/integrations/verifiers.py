@@ -13,7 +13,7 @@ can use it, and so can `setup`, `finalize`, `validate` and the rewards of tasks.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from ._imports import missing_framework
@@ -23,6 +23,7 @@ try:
     from verifiers.v1.runtimes import (  # type: ignore[import-untyped]
         ProgramResult,
         Runtime,
+        RuntimeProcess,
         SubprocessConfig,
         SubprocessRuntimeInfo,
         register,
@@ -32,9 +33,17 @@ except ImportError as error:
 
 from .._async_sandbox import AsyncSandbox
 from .._native import ExecuteResult, SandboxError
+from .._port import ExposedPort
+from .._process import AsyncProcess
 
 STOPPED_EXIT_CODE = 137
 """Exit code of a command that ended without one."""
+
+_LONG_POLL = 20.0
+"""Seconds of one wait for output."""
+
+_LOGGED = 'exec "$@" >"$0" 2>&1'
+"""Runs a program whose output goes to a file, the argument 0."""
 
 
 class TideboxConfig(SubprocessConfig):  # type: ignore[misc]
@@ -46,6 +55,68 @@ class TideboxConfig(SubprocessConfig):  # type: ignore[misc]
 
 class TideboxRuntimeInfo(SubprocessRuntimeInfo):  # type: ignore[misc]
     """Record of a runtime in a trace. Its type is `subprocess`: traces with another type cannot be loaded again."""
+
+
+class TideboxProcess(RuntimeProcess):  # type: ignore[misc]
+    """A live process. The sandbox keeps the newest output, `Limits.background_output_bytes` (1 MiB by default)."""
+
+    def __init__(self, process: AsyncProcess) -> None:
+        """Uses a process that was started with an open input."""
+        self._process = process
+        self.stdout: AsyncIterator[bytes] = self._output("stdout")
+        self.stderr: AsyncIterator[bytes] = self._output("stderr")
+
+    async def _output(self, stream: str) -> AsyncIterator[bytes]:
+        after = 0
+        while True:
+            try:
+                page = await self._process.read(after, wait=_LONG_POLL)
+            except (SandboxError, ValueError) as error:
+                raise RuntimeFailure(f"cannot read the output of process {self._process.id}: {error}") from error
+            if page.dropped:
+                raise RuntimeFailure(
+                    f"{page.dropped} bytes of the output of process {self._process.id} were dropped, because it was "
+                    "read too slowly; raise Limits.background_output_bytes"
+                )
+            after = page.next
+            for chunk in page.chunks:
+                if chunk.stream == stream:
+                    yield chunk.data
+            if not page.running and not page.chunks:
+                return
+
+    async def write(self, data: bytes) -> None:
+        """Writes to standard input, waiting while the pipe is full.
+
+        Raises:
+            SandboxError: The process has ended. This is the exception of verifiers.
+        """
+        try:
+            await self._process.write(data)
+        except (SandboxError, ValueError) as error:
+            raise RuntimeFailure(f"cannot write to process {self._process.id}: {error}") from error
+
+    async def wait(self) -> int:
+        """Waits for the end, and returns the exit code; 128 + n after signal n."""
+        code = await self._process.wait()
+        return STOPPED_EXIT_CODE if code is None else code
+
+    async def poll(self) -> int | None:
+        """Returns the exit code, or None if the process runs."""
+        page = await self._process.read(max_bytes=1)
+        return None if page.running else STOPPED_EXIT_CODE if page.exit_code is None else page.exit_code
+
+    async def terminate(self) -> None:
+        """Sends SIGTERM to the process and its children. Nothing happens if it has ended."""
+        await self._signal("TERM")
+
+    async def kill(self) -> None:
+        """Kills the process and its children. Nothing happens if it has ended."""
+        await self._signal("KILL")
+
+    async def _signal(self, signal: str) -> None:
+        with suppress(SandboxError, ValueError):
+            await self._process.signal(signal)
 
 
 class TideboxRuntime(Runtime):  # type: ignore[misc]
@@ -67,6 +138,8 @@ class TideboxRuntime(Runtime):  # type: ignore[misc]
         self._options = options
         self._owns_sandbox = sandbox is None
         self._sandbox = sandbox
+        self._started: list[str] = []
+        self._exposed: dict[int, ExposedPort] = {}
         register(self)
 
     @property
@@ -92,10 +165,22 @@ class TideboxRuntime(Runtime):  # type: ignore[misc]
         self.info.id = f"tidebox:{self._sandbox.id}"
 
     def cleanup(self) -> None:
-        """Closes the sandbox if this runtime created it. Calling it twice is not an error."""
+        """Closes the sandbox if this runtime created it, else ends the processes that this runtime started.
+
+        Calling it twice is not an error.
+        """
         sandbox, self._sandbox = self._sandbox, None
-        if sandbox is not None and self._owns_sandbox:
+        for exposed in self._exposed.values():
+            exposed.close()
+        self._exposed.clear()
+        if sandbox is None:
+            return
+        if self._owns_sandbox:
             sandbox._native.close(False)
+            return
+        for id in self._started:
+            with suppress(SandboxError, ValueError):
+                sandbox._native.processes.signal(id, "KILL", False)
 
     async def run(self, argv: list[str], env: dict[str, str]) -> ProgramResult:
         """Runs a program in the working directory of the sandbox. Cancelling the task stops it with all its children.
@@ -141,11 +226,50 @@ class TideboxRuntime(Runtime):  # type: ignore[misc]
         except (OSError, SandboxError, ValueError) as error:
             raise RuntimeFailure(f"write {path!r}: {error}") from error
 
+    async def open_process(self, argv: list[str], env: dict[str, str]) -> TideboxProcess:
+        """Starts a process with an open input, in the working directory. It lives until the runtime stops.
+
+        Raises:
+            SandboxError: The program cannot be started, or the sandbox has too many processes, is deterministic or
+                closed. This is the exception of verifiers.
+        """
+        return TideboxProcess(await self._spawn(argv, env, stdin=True))
+
+    async def run_background(self, argv: list[str], env: dict[str, str], log: str) -> None:
+        """Starts a process whose output goes to a file, and does not wait for it. It lives until the runtime stops.
+
+        Args:
+            argv: The program and its arguments. A missing program is reported in the file.
+            env: Its environment variables.
+            log: Path of the file; a relative one starts at the working directory of the sandbox.
+
+        Raises:
+            SandboxError: The sandbox has too many processes, is deterministic or closed. This is the exception of
+                verifiers.
+        """
+        await self._spawn(["sh", "-c", _LOGGED, log, *argv], env, stdin=False)
+
+    async def _spawn(self, argv: list[str], env: dict[str, str], *, stdin: bool) -> AsyncProcess:
+        try:
+            process = await self.sandbox.spawn(argv, env=self.process_env(env), stdin=stdin)
+        except (SandboxError, ValueError) as error:
+            raise RuntimeFailure(f"cannot start {argv[:1]}: {error}") from error
+        self._started.append(process.id)
+        return process
+
     async def expose(self, port: int) -> str:
-        """Raises `NotImplementedError`: nothing can connect to a sandbox."""
-        raise NotImplementedError(
-            f"cannot expose port {port}: nothing can connect to a Tidebox sandbox; serve it on the host"
-        )
+        """Makes a port of the sandbox available at 127.0.0.1 of the host until the runtime stops. Returns the URL.
+
+        Raises:
+            SandboxError: The host has no free port, or the sandbox is closed. This is the exception of verifiers.
+        """
+        exposed = self._exposed.get(port)
+        if exposed is None:
+            try:
+                exposed = self._exposed.setdefault(port, await self.sandbox.expose(port))
+            except (SandboxError, ValueError) as error:
+                raise RuntimeFailure(f"cannot expose port {port}: {error}") from error
+        return exposed.url
 
     def _absolute(self, path: str) -> str:
         return path if path.startswith("/") else f"{self.sandbox.cwd}/{path}"

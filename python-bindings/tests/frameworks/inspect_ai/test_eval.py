@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,19 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessageTool, Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
-from inspect_ai.solver import TaskState, generate, use_tools
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
 from inspect_ai.tool import bash, python, text_editor
-from inspect_ai.util import SandboxEnvironmentSpec, sandbox
+from inspect_ai.util import (
+    ExecCompleted,
+    ExecRemoteAwaitableOptions,
+    ExecRemoteStreamingOptions,
+    ExecStderr,
+    ExecStdout,
+    SandboxEnvironmentSpec,
+    SandboxUnavailableError,
+    SandboxUserUnsupportedError,
+    sandbox,
+)
 
 from tidebox import Sandbox
 from tidebox.integrations.inspect_ai import TideboxConfig, TideboxSandboxEnvironment
@@ -110,12 +121,67 @@ def test_a_tool_timeout_is_passed_to_the_model(tmp_path: Path) -> None:
     assert "begun" in message.text or "begun" in message.error.message
 
 
-def test_a_tool_that_installs_a_linux_program_is_an_error(tmp_path: Path) -> None:
+def test_a_tool_that_needs_a_linux_program_is_an_error(tmp_path: Path) -> None:
     sandboxed = Task(dataset=[Sample(input="x")], solver=[use_tools(text_editor()), generate()], sandbox="tidebox")
     log = run(sandboxed, scripted(("text_editor", {"command": "view", "path": "/workspace"})), tmp_path)
     assert log.status == "error" and log.error is not None
-    assert "Failed to inject sandbox tools" in log.error.message, log.error.message
-    assert "wasm32 is not supported" in log.error.message, log.error.message
+    assert "text_editor needs the Linux program of Inspect" in log.error.message, log.error.message
+
+
+@solver
+def with_remote_process() -> Solver:
+    """Starts a process, writes to it and kills it, all through the object that Inspect gives to solvers."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        loop = ["sh", "-c", "echo $NAME; pwd; while read -r line; do echo got $line; echo oops >&2; done; exit 3"]
+        options = ExecRemoteStreamingOptions(stdin_open=True, input="one\n", env={"NAME": "n"}, cwd="/tmp")
+        process = await sandbox().exec_remote(loop, options)
+        await process.write_stdin("two\n")
+        await process.close_stdin()
+        events = [event async for event in process]
+        texts = ["".join(one.data for one in events if isinstance(one, kind)) for kind in (ExecStdout, ExecStderr)]
+        assert texts == ["n\n/tmp\ngot one\ngot two\n", "oops\noops\n"], events
+        assert isinstance(events[-1], ExecCompleted) and events[-1].exit_code == 3
+        server = await sandbox().exec_remote(["sh", "-c", "touch begun; sleep 0.5; touch late"])
+        while not (await sandbox().exec(["test", "-e", "begun"])).success:
+            await asyncio.sleep(0.01)
+        await server.kill()
+        assert not any(isinstance(event, ExecCompleted) for event in [event async for event in server])
+        done = await sandbox().exec_remote(["sh", "-c", "sleep 0.6; ls; nope"], stream=False)
+        assert (done.returncode, done.stdout, done.success) == (127, "begun\n", False)
+        with pytest.raises(TimeoutError):
+            await sandbox().exec_remote(["sleep", "60"], ExecRemoteAwaitableOptions(timeout=0.2), stream=False)
+        assert "sleep" not in (await sandbox().exec(["ps", "-ef"])).stdout
+        return state
+
+    return solve
+
+
+def test_a_solver_starts_remote_processes(tmp_path: Path) -> None:
+    log = run(Task(dataset=[Sample(input="x")], solver=with_remote_process(), sandbox="tidebox"), scripted(), tmp_path)
+    assert log.status == "success", log.error
+
+
+def test_a_process_that_a_command_leaves_lives_on(tmp_path: Path) -> None:
+    sandboxed = Task(dataset=[Sample(input="x")], solver=[use_tools(bash()), generate()], sandbox="tidebox")
+    model = scripted(
+        ("bash", {"command": "(until [ -e go ]; do sleep 0.02; done; echo went > went) > log 2>&1 & echo begun"}),
+        ("bash", {"command": "touch go; until [ -e went ]; do sleep 0.02; done; cat went"}),
+    )
+    assert tool_results(run(sandboxed, model, tmp_path)) == ["begun\n", "went\n"]
+
+
+async def test_an_environment_starts_remote_processes_directly() -> None:
+    environment = await _environment()
+    done = await environment.exec_remote(["cat"], ExecRemoteAwaitableOptions(input="x" * 200_000), stream=False)
+    assert done.success and len(done.stdout) == 200_000
+    with pytest.raises(SandboxUserUnsupportedError, match="no root"):
+        await environment.exec_remote(["true"], ExecRemoteStreamingOptions(user="root"))
+    process = await environment.exec_remote(["sleep", "60"])
+    with pytest.raises(RuntimeError, match="stdin_open=True"):
+        await process.write_stdin("x")
+    await process.kill()
+    await environment.sandbox.close()
 
 
 def test_the_entry_point_registers_the_sandbox() -> None:
@@ -155,15 +221,11 @@ async def test_a_long_output_keeps_its_end_and_the_exit_code() -> None:
     assert result.stdout.endswith("y\nend\n") and len(result.stdout) == 10 << 20
 
 
-async def test_other_users_and_remote_processes_are_errors() -> None:
-    from inspect_ai.util import SandboxUnavailableError, SandboxUserUnsupportedError
-
+async def test_other_users_and_closed_sandboxes_are_errors() -> None:
     environment = await _environment()
     assert (await environment.exec(["whoami"], user="1000")).stdout == "tidebox\n"
     with pytest.raises(SandboxUserUnsupportedError, match="no root"):
         await environment.exec(["whoami"], user="root")
-    with pytest.raises(NotImplementedError, match="use exec"):
-        await environment.exec_remote(["sleep", "1"])
     with pytest.raises(UnicodeDecodeError):
         await environment.write_file("binary", b"\xff")
         await environment.read_file("binary")

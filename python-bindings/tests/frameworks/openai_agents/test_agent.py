@@ -17,7 +17,7 @@ from agents.sandbox.snapshot import LocalSnapshotSpec
 from agents.testing import ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseCustomToolCall
 
-from tidebox.integrations.openai_agents import TideboxSandboxClient, create_shell
+from tidebox.integrations.openai_agents import TideboxSandboxClient, TideboxSandboxClientOptions, create_shell
 
 
 def command(line: str, number: int, **more: Any) -> Any:
@@ -99,13 +99,16 @@ async def test_interrupted_run_resumes_with_its_files(tmp_path: Path, same_clien
 async def test_shell_has_a_longer_timeout() -> None:
     steps = [command("sleep 0.4; echo late", 1, yield_time_ms=100), [assistant_message("Done.")]]
 
-    async def run(shell: Shell) -> str:
+    async def run(shell: Shell, seed: int | None) -> str:
         agent = SandboxAgent(name="a", instructions="Wait.", model=ScriptedModel(list(steps)), capabilities=[shell])
-        config = RunConfig(sandbox=SandboxRunConfig(client=TideboxSandboxClient()))
+        options = TideboxSandboxClientOptions(seed=seed)
+        config = RunConfig(sandbox=SandboxRunConfig(client=TideboxSandboxClient(), options=options))
         return outputs(await Runner.run(agent, "Wait", run_config=config))[0]
 
-    assert "timed out after 0.100 seconds" in await run(Shell())
-    assert "late" in await run(create_shell(30))
+    # A deterministic sandbox has no processes that outlive a call.
+    assert "timed out after 0.100 seconds" in await run(Shell(), 1)
+    assert "late" in await run(create_shell(30), 1)
+    assert "late" in await run(create_shell(30), None)
     with pytest.raises(ValueError, match="positive"):
         create_shell(0)
 

@@ -241,20 +241,6 @@ async def test_archives_are_extracted(session: SandboxSession) -> None:
     assert (await read(session, "one/d/f"), await read(session, "two/d/f")) == (b"t", b"z")
 
 
-async def test_terminals_and_ports_are_not_supported(session: SandboxSession, client: TideboxSandboxClient) -> None:
-    assert not session.supports_pty()
-    with pytest.raises(NotImplementedError, match="PTY execution is not supported"):
-        await session.pty_exec_start("bash", tty=True)
-    with pytest.raises(NotImplementedError, match="PTY execution is not supported"):
-        await session.pty_write_stdin(session_id=1, chars="")
-    await session.pty_terminate_all()
-    with pytest.raises(ExposedPortUnavailableError):
-        await session.resolve_exposed_port(80)
-    with pytest.raises(ExposedPortUnavailableError) as raised:
-        await client.create(options=TideboxSandboxClientOptions(exposed_ports=(80,)))
-    assert "nothing can connect" in str(raised.value.context["detail"])
-
-
 async def test_manifests_create_files_and_environment(client: TideboxSandboxClient, tmp_path: Path) -> None:
     (tmp_path / "dir").mkdir()
     (tmp_path / "dir/x").write_text("x")

@@ -125,6 +125,58 @@ def test_output_and_time_limits_are_errors_with_the_output() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("detach", ["setsid {} > log 2>&1 &", "nohup {} > log 2>&1 &", "({} > log 2>&1 &)", "{} &"])
+def test_a_detached_process_lives_on(detach: str) -> None:
+    capability = TideboxSandbox[None]()
+    loop = "sh -c 'until [ -e go ]; do sleep 0.02; done; echo went > went'"
+    model = scripted(
+        ("shell", {"command": detach.format(loop)}),
+        ("shell", {"command": "touch go; until [ -e went ]; do sleep 0.02; done; cat went"}),
+    )
+    assert agent_with(capability, model).run_sync("go").output == "0:went\n"
+
+
+def test_a_timeout_stops_no_process_of_an_earlier_command() -> None:
+    async def run() -> None:
+        backend = TideboxSandboxBackend()
+        await backend.run("(until [ -e go ]; do sleep 0.02; done; echo went > went) & echo begun", shell=True)
+        with pytest.raises(WorkspaceTimeoutError) as late:
+            await backend.run("echo begun; (sleep 1; touch late) & sleep 60", shell=True, timeout=0.3)
+        assert late.value.stdout == "begun\n"
+        task = asyncio.ensure_future(backend.run("touch ready; (sleep 1; touch late) & sleep 60", shell=True))
+        while (await backend.run(["test", "-e", "ready"])).exit_code:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        done = await backend.run("sleep 1.2; touch go; until [ -e went ]; do sleep 0.02; done; ls", shell=True, timeout=30)
+        assert done.stdout == "go\nready\nwent\n"
+        await backend.destroy()
+
+    asyncio.run(run())
+
+
+def test_a_deterministic_sandbox_ends_processes_with_their_command() -> None:
+    async def run() -> None:
+        async with AsyncSandbox(seed=1) as sandbox:
+            backend = TideboxSandboxBackend(sandbox)
+            assert (await backend.run("sleep 1000 & echo begun", shell=True)).stdout == "begun\n"
+            assert await sandbox.processes() == []
+
+    asyncio.run(run())
+
+
+def test_commands_have_the_limits_of_the_whole_sandbox() -> None:
+    async def run() -> None:
+        backend = TideboxSandbox[None](SandboxOptions(limits=Limits(background_processes=1))).backend()
+        for _ in range(2):
+            result = await backend.run("sleep 1000 &", shell=True)
+        assert result.exit_code == 0 and "background processes, the maximum" in result.stderr
+        await backend.destroy()
+
+    asyncio.run(run())
+
+
 def test_a_command_without_timeout_outlives_the_wall_time_limit() -> None:
     backend = TideboxSandboxBackend(AsyncSandbox(limits=Limits(wall_time=0.2)))
     result = asyncio.run(backend.run(["sh", "-c", "sleep 0.6; echo done"]))

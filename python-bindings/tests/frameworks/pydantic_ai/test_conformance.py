@@ -12,25 +12,10 @@ from pydantic_ai.workspaces.conformance import WorkspaceBackendSuite
 from tidebox import AsyncProvider
 from tidebox.integrations.pydantic_ai import TideboxSandboxBackend
 
-KNOWN = {
-    "test_a_backend_attached_by_ref_reaches_a_detached_process": (
-        "processes end with the command that started them, also those in a session of their own"
-    ),
-}
-"""Rules that do not hold, with their reasons."""
-
-
 @pytest.fixture
 def anyio_backend() -> str:
     """Tidebox supports asyncio only."""
     return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def mark_known(request: pytest.FixtureRequest) -> None:
-    reason = KNOWN.get(request.node.originalname)
-    if reason is not None:
-        request.node.add_marker(pytest.mark.xfail(strict=True, reason=reason))
 
 
 class TestTidebox(WorkspaceBackendSuite):

@@ -70,6 +70,17 @@ async def test_sessions_keep_their_state(runtime_with_default_session: TideboxRu
     )
 
 
+async def test_processes_that_a_command_leaves_live_on(runtime_with_default_session: TideboxRuntime) -> None:
+    runtime = runtime_with_default_session
+    assert await run(runtime, "(until [ -e go ]; do sleep 0.02; done; echo went > went) & echo begun") == "begun\n"
+    assert await run(runtime, "touch go; until [ -e went ]; do sleep 0.02; done; cat went") == "went\n"
+    async with AsyncSandbox(seed=1) as sandbox:
+        deterministic = TideboxRuntime(sandbox)
+        await deterministic.create_session(CreateBashSessionRequest())
+        assert await run(deterministic, "sleep 1000 & echo begun") == "begun\n"
+        assert await sandbox.processes() == []
+
+
 async def test_sessions_survive_the_end_of_their_shell(runtime_with_default_session: TideboxRuntime) -> None:
     runtime = runtime_with_default_session
     observation = await runtime.run_in_session(BashAction(command="A=1; exit 7", check="silent"))

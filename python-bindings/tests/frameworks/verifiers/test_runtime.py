@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import urllib.request
 from collections.abc import AsyncIterator
 
 import pytest
@@ -85,16 +86,66 @@ async def test_cancelled_run_stops_its_processes(runtime: TideboxRuntime) -> Non
     assert (await runtime.run(["ls"], {})).stdout == "a\n"
 
 
-async def test_background_processes_and_ports_are_not_supported(runtime: TideboxRuntime) -> None:
-    assert not runtime.supports_live_processes
-    with pytest.raises(NotImplementedError, match="does not support live processes"):
-        await runtime.open_process(["cat"], {})
-    with pytest.raises(NotImplementedError, match="does not support run_background"):
-        await runtime.run_background(["cat"], {}, "log")
-    with pytest.raises(NotImplementedError, match="nothing can connect"):
-        await runtime.expose(8000)
+async def test_live_process_reads_and_writes(runtime: TideboxRuntime) -> None:
+    assert runtime.supports_live_processes
+    view = runtime.with_env({"NAME": "view"})
+    loop = "echo $NAME; pwd >&2; while read -r line; do echo got $line; done"
+    process = await view.open_process(["sh", "-c", loop], {})
+    assert await anext(process.stdout) == b"view\n"
+    await process.write(b"one\n")
+    assert await anext(process.stdout) == b"got one\n"
+    assert await anext(process.stderr) == b"/workspace\n"
+    assert await process.poll() is None
+    await process.terminate()
+    assert await process.wait() == 143
+    assert [chunk async for chunk in process.stdout] == []
+    assert await process.poll() == 143
+    await process.kill()
+    with pytest.raises(SandboxError, match="cannot write to process"):
+        await process.write(b"late\n")
+    with pytest.raises(SandboxError, match="cannot start"):
+        await runtime.open_process(["no-such-program"], {})
+
+
+async def test_output_that_is_not_read_in_time_is_an_error() -> None:
+    async with provision_runtime(limits=Limits(background_output_bytes=1000)) as runtime:
+        process = await runtime.open_process(["sh", "-c", "seq 1 10000"], {})
+        assert await process.wait() == 0
+        with pytest.raises(SandboxError, match="raise Limits.background_output_bytes"):
+            await anext(process.stdout)
+
+
+async def test_background_process_serves_a_port_until_the_stop(runtime: TideboxRuntime) -> None:
+    if (await runtime.run(["python3", "-c", "1"], {})).exit_code:
+        pytest.skip("the pack python is not installed: tidebox pack add python")
+    await runtime.run_background(["python3", "-u", "-m", "http.server", "8000"], {}, "server.log")
+    await runtime.sandbox.wait_for_port(8000)
+    url = await runtime.expose(8000)
+    assert url == await runtime.expose(8000) and url.startswith("http://127.0.0.1:")
+    assert urllib.request.urlopen(f"{url}/a", timeout=20).read() == b"1"
+    assert b"GET /a" in await runtime.read("server.log")
+    with pytest.raises(SandboxError, match="1 to 65535"):
+        await runtime.expose(0)
+    await runtime.stop()
+    with pytest.raises(OSError):
+        urllib.request.urlopen(url, timeout=20)
+
+
+async def test_missing_background_program_is_reported_in_its_log(runtime: TideboxRuntime) -> None:
+    await runtime.run_background(["no-such-program"], {}, "log")
+    while not (await runtime.run(["grep", "-q", "not found", "log"], {})).exit_code == 0:
+        await asyncio.sleep(0.02)
+
+
+async def test_uv_programs_are_not_supported(runtime: TideboxRuntime) -> None:
     with pytest.raises(RuntimeError, match="failed to prepare uv script"):
         await runtime.run_uv_script("print(1)")
+
+
+async def test_deterministic_sandbox_has_no_live_processes() -> None:
+    async with provision_runtime(seed=1) as runtime:
+        with pytest.raises(SandboxError, match="deterministic"):
+            await runtime.open_process(["cat"], {})
 
 
 async def test_stopped_runtimes_stay_stopped(runtime: TideboxRuntime) -> None:
@@ -112,7 +163,9 @@ async def test_sandbox_of_the_caller_stays_open() -> None:
     runtime = TideboxRuntime(sandbox, name="mine")
     await runtime.start()
     assert (runtime.name, runtime.info.id) == ("mine", f"tidebox:{sandbox.id}")
+    process = await runtime.open_process(["sleep", "1000"], {})
     await runtime.stop()
+    assert await process.wait() == 137
     assert (await sandbox.execute("cat a")).stdout == "1"
     with pytest.raises(TypeError, match="either a sandbox or options"):
         TideboxRuntime(sandbox, files={})
