@@ -9,7 +9,7 @@ use tidebox_core::{ExecuteResponse, OutputChunk, OutputSink, OutputStream};
 pub struct OutputCollector<'s> {
     response: ExecuteResponse,
     room: usize,
-    /// Whether the response gets the output.
+    /// True if the response gets the output.
     is_kept: bool,
     sink: Option<OutputSink<'s>>,
 }

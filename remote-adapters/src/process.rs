@@ -1,7 +1,7 @@
 //! Processes that outlive their call, the same for every provider.
 //!
 //! A process is a command that a task of this client runs, so its output is kept here, and it ends with the client. A wrapper
-//! gives it a process group of its own, which signals reach, and a FIFO as standard input: the protocols have neither in common.
+//! creates a process group for it, which signals reach, and a FIFO as standard input: the protocols have neither in common.
 
 mod script;
 
@@ -38,7 +38,7 @@ struct RemoteProcess {
     files: ProcessFiles,
     /// Ends the task.
     abort: AbortHandle,
-    /// Whether its standard input is open. Held while bytes are written.
+    /// True while its standard input is open. Held while bytes are written.
     input: Mutex<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! What a backend remembers of its processes: their names, their output, and the list of them.
+//! Records of the processes of a backend: their names, their output, and the list of them.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl ProcessRecord {
         Poll::Pending
     }
 
-    /// Returns the output after the cursor, or waits for more until `timeout` is over. `None` does not wait.
+    /// Returns the output after the cursor, or waits for more until `timeout` has expired. `None` does not wait.
     pub async fn read(&self, request: &ReadOutput, mut timeout: Option<BoxFuture<'_, ()>>) -> OutputPage {
         poll_fn(|cx| {
             let mut log = self.log.lock();
@@ -121,7 +121,7 @@ impl<T: AsRef<ProcessRecord>> ProcessList<T> {
     /// Returns the process with the id.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) if there is none.
+    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) if no process has it.
     pub fn find(&self, operation: &'static str, id: &ProcessId) -> Result<Arc<T>> {
         // The newest, because a kernel uses ids again after millions of processes.
         let found = self.0.lock().iter().rfind(|process| (***process).as_ref().id == *id).cloned();

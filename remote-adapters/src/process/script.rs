@@ -16,7 +16,7 @@ impl ProcessFiles {
         Self { prefix: format!("/tmp/.tidebox-{nonce:x}-process-{number}") }
     }
 
-    /// Returns the script that runs a command. Job control gives it a process group of its own.
+    /// Returns the script that runs a command. Job control creates a process group for it.
     pub(super) fn run(&self, command: &str, has_input: bool) -> String {
         let (p, command) = (&self.prefix, quote(command));
         let (before, input, after) = match has_input {
