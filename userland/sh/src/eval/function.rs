@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use crate::function::Function;
 use crate::ir::Bytes;
-use crate::options::Options;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Frame, Shell, Unwind};
 use crate::trap;
@@ -75,9 +74,7 @@ impl Shell {
             crate::character::set_bytes(caller.in_bytes);
             self.apply_locale();
         }
-        if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
-            self.restore_options(*options);
-        }
+        self.frames.pop();
         self.flow.loops = caller.loops;
         self.line = caller.line;
         match result {
@@ -96,10 +93,9 @@ impl Shell {
             source: Rc::clone(&function.source),
             line,
             is_function: true,
-            options: None,
         });
         self.vars.push_scope();
-        let traced = self.options.functrace || self.functions.traced.contains(&function.name);
+        let traced = self.options.functrace;
         let errtrace = self.options.errtrace;
         let debugging = self.traps.is_running(trap::DEBUG);
         let traps = self.traps.take_matching(|signal| match signal {
@@ -140,15 +136,6 @@ impl Shell {
             self.status = returned;
         }
         trapped.and(result)
-    }
-
-    /// Restores the options that `local -` saved.
-    fn restore_options(&mut self, options: Options) {
-        let ignores = options.ignoreeof != self.options.ignoreeof;
-        self.options = options;
-        if ignores {
-            self.set_option(b"ignoreeof", self.options.ignoreeof);
-        }
     }
 }
 

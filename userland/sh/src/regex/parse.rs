@@ -235,17 +235,11 @@ impl Parser<'_> {
         if !self.rest().starts_with(b"[:") {
             return Ok(None);
         }
-        let name = self.bracketed(b':').ok_or(RegexError)?;
-        class_named(&name).map(Some).ok_or(RegexError)
-    }
-
-    /// The text of `[:..:]`, `[=..=]` or `[...]`.
-    fn bracketed(&mut self, mark: u8) -> Option<Vec<u8>> {
-        let inside = self.rest().get(2..)?;
-        let len = inside.windows(2).position(|pair| pair == [mark, b']'])?;
-        let text = inside.get(..len)?.to_vec();
+        let inside = self.rest().get(2..).unwrap_or_default();
+        let len = inside.windows(2).position(|pair| pair == b":]").ok_or(RegexError)?;
+        let class = class_named(inside.get(..len).unwrap_or_default()).ok_or(RegexError)?;
         self.pos += len + 4;
-        Some(text)
+        Ok(Some(class))
     }
 
     /// One character or a range of them.
@@ -268,13 +262,9 @@ impl Parser<'_> {
     }
 
     fn set_char(&mut self) -> Parse<char> {
-        if let (Some(b'['), Some(mark @ (b'.' | b'='))) = (self.peek(0), self.peek(1)) {
-            let name = self.bracketed(mark).ok_or(RegexError)?;
-            return match char_at(&name) {
-                Some((char, len)) if len == name.len() => Ok(char),
-                // Collating symbols of several letters need a locale with collation rules.
-                _ => Err(RegexError),
-            };
+        if self.rest().starts_with(b"[.") || self.rest().starts_with(b"[=") {
+            // Collating symbols are not supported.
+            return Err(RegexError);
         }
         let (char, len) = char_at(self.rest()).ok_or(RegexError)?;
         self.pos += len;
