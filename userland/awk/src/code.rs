@@ -75,7 +75,6 @@ pub(crate) enum Sink {
     File,
     Append,
     Pipe,
-    TwoWay,
 }
 
 /// Source of `getline`.
@@ -84,7 +83,6 @@ pub(crate) enum Origins {
     Main,
     File,
     Pipe,
-    TwoWay,
 }
 
 /// One instruction. Jumps are relative to the instruction that follows.

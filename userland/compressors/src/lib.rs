@@ -1,15 +1,15 @@
 //! The compressors `gzip`, `bzip2`, `xz` and `zstd`, with their aliases.
 //!
 //! Libraries implement the formats; this crate implements command lines, file replacement and messages, because scripts depend on
-//! all three.
+//! all three. [`job`] has what the compressors share.
 
 mod bzip2;
 mod gzip;
+mod job;
 mod place;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod words;
 mod wrappers;
 mod xz;
 mod zstd;

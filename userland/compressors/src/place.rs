@@ -9,9 +9,9 @@ pub(crate) fn without_suffix<'a>(name: &'a [u8], suffix: &[u8]) -> Option<&'a [u
 }
 
 /// Copies times and permissions to a new file.
-pub(crate) fn take_over(path: &[u8], old: &Stat, changed_ns: u64) -> Result<(), Errno> {
+pub(crate) fn take_over(path: &[u8], old: &Stat) -> Result<(), Errno> {
     tidebox_gnu::mode::keep(path, old.mode & 0o777)?;
-    tidebox_rt::set_times(path, true, Time::At(old.atime_ns), Time::At(changed_ns))
+    tidebox_rt::set_times(path, true, Time::At(old.atime_ns), Time::At(old.mtime_ns))
 }
 
 /// Lists the files below a directory, sorted by name, without following links. Reports directories that cannot be listed.

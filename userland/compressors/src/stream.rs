@@ -80,13 +80,6 @@ impl Source {
         self.start += count;
         self.taken += count as u64;
     }
-
-    /// Returns the next byte; `None` at the end.
-    pub(crate) fn byte(&mut self) -> Result<Option<u8>, Errno> {
-        let byte = self.peek(1)?.first().copied();
-        self.advance(usize::from(byte.is_some()));
-        Ok(byte)
-    }
 }
 
 impl Read for Source {
@@ -207,5 +200,30 @@ pub(crate) fn copy(source: &mut Source, sink: &mut Sink) -> Result<(), Errno> {
             return Ok(());
         }
         source.advance(count);
+    }
+}
+
+/// Writes all remaining input to an encoder.
+pub(crate) fn feed(source: &mut Source, encoder: &mut dyn Write) -> io::Result<()> {
+    loop {
+        let bytes = source.peek(1)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        encoder.write_all(bytes)?;
+        let count = bytes.len();
+        source.advance(count);
+    }
+}
+
+/// Copies the output of a decoder.
+pub(crate) fn drain(decoder: &mut dyn Read, sink: &mut Sink) -> io::Result<()> {
+    let mut room = vec![0; CHUNK];
+    loop {
+        let count = decoder.read(&mut room)?;
+        if count == 0 {
+            return Ok(());
+        }
+        sink.put(room.get(..count).unwrap_or_default())?;
     }
 }

@@ -27,6 +27,18 @@ pub(crate) fn tar(bytes: Bytes<'_>) -> Detected {
     recognized(name, "application/x-tar")
 }
 
+/// Formats with a fixed first text: the text, the description and the media type.
+const FORMATS: &[(&[u8], &str, &str)] = &[
+    (b"PK\x05\x06", "Zip archive data (empty)", "application/zip"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard compressed data (v0.8+), Dictionary ID: None", "application/zstd"),
+    (b"Rar!\x1a\x07\x01\0", "RAR archive data, v5", "application/x-rar"),
+    (b"Rar!", "RAR archive data", "application/x-rar"),
+    (b"!<arch>\ndebian", "Debian binary package (format 2.0)", "application/vnd.debian.binary-package"),
+    (b"!<arch>\n", "current ar archive", "application/x-archive"),
+    (b"\x04\x22\x4d\x18", "LZ4 compressed data (v1.4+)", "application/x-lz4"),
+    (b"070701", "ASCII cpio archive (SVR4 with no CRC)", "application/x-cpio"),
+];
+
 pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
     if start(b"\x1f\x8b") {
@@ -34,9 +46,6 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     }
     if start(b"PK\x03\x04") {
         return zip(bytes);
-    }
-    if start(b"PK\x05\x06") {
-        return recognized("Zip archive data (empty)", "application/zip");
     }
     if start(b"BZh") {
         let level = bytes.byte(3).filter(u8::is_ascii_digit)?;
@@ -48,36 +57,14 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     if start(b"\xfd7zXZ\0") {
         return xz(bytes);
     }
-    if start(b"\x28\xb5\x2f\xfd") {
-        return zstandard(bytes);
-    }
     if start(b"7z\xbc\xaf\x27\x1c") {
         let (major, minor) = (bytes.byte(6)?, bytes.byte(7)?);
         return recognized(format!("7-zip archive data, version {major}.{minor}"), "application/x-7z-compressed");
     }
-    if start(b"Rar!\x1a\x07\x01\0") {
-        return recognized("RAR archive data, v5", "application/x-rar");
-    }
-    if start(b"Rar!") {
-        return recognized("RAR archive data", "application/x-rar");
-    }
-    if start(b"!<arch>\ndebian") {
-        return debian(bytes);
-    }
-    if start(b"!<arch>\n") {
-        return recognized("current ar archive", "application/x-archive");
-    }
-    if start(b"LZIP") {
-        return recognized(format!("lzip compressed data, version: {}", bytes.byte(4)?), "application/x-lzip");
-    }
-    if start(b"\x04\x22\x4d\x18") {
-        return recognized("LZ4 compressed data (v1.4+)", "application/x-lz4");
-    }
-    if start(b"\x5d\0\0") && matches!(bytes.byte(12), Some(0 | 0xff)) {
-        return recognized("LZMA compressed data", "application/x-lzma");
-    }
-    if start(b"070701") || start(b"070702") || start(b"070707") {
-        return recognized("ASCII cpio archive", "application/x-cpio");
+    for (magic, text, mime) in FORMATS {
+        if start(magic) {
+            return recognized(*text, mime);
+        }
     }
     let is_zlib = bytes.byte(0) == Some(0x78) && matches!(bytes.byte(1), Some(0x01 | 0x5e | 0x9c | 0xda));
     if is_zlib { recognized("zlib compressed data", "application/zlib") } else { None }
@@ -85,23 +72,9 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
 
 fn gzip(bytes: Bytes<'_>) -> Detected {
     let mut text = "gzip compressed data".to_owned();
-    if bytes.byte(2)? != 8 {
-        text.push_str(", reserved method");
-    }
     let flags = bytes.byte(3)?;
-    for (bit, label) in [(1, ", ASCII"), (2, ", has CRC"), (4, ", extra field")] {
-        if flags & bit != 0 {
-            text.push_str(label);
-        }
-    }
     if flags & 12 == 8 {
         text.push_str(&format!(", was \"{}\"", bytes.text(10)));
-    }
-    if flags & 16 != 0 {
-        text.push_str(", has comment");
-    }
-    if flags & 32 != 0 {
-        text.push_str(", encrypted");
     }
     let time = bytes.le32(4)?;
     if time > 0 {
@@ -113,13 +86,8 @@ fn gzip(bytes: Bytes<'_>) -> Detected {
         4 => ", max speed",
         _ => "",
     });
-    let systems = ["FAT filesystem (MS-DOS, OS/2, NT)", "Amiga", "VMS", "Unix", "VM/CMS", "Atari TOS"];
-    let system = systems.get(usize::from(bytes.byte(9)?)).copied().or_else(|| match bytes.byte(9) {
-        Some(10) => Some("NTFS filesystem (NT)"),
-        _ => None,
-    });
-    if let Some(system) = system {
-        text.push_str(&format!(", from {system}"));
+    if bytes.byte(9)? == 3 {
+        text.push_str(", from Unix");
     }
     if let Some(size) = bytes.0.len().checked_sub(4).and_then(|at| bytes.le32(at)) {
         text.push_str(&format!(", original size modulo 2^32 {size}"));
@@ -136,34 +104,6 @@ fn xz(bytes: Bytes<'_>) -> Detected {
         _ => "unknown",
     };
     recognized(format!("XZ compressed data, checksum {check}"), "application/x-xz")
-}
-
-/// A Debian package: an `ar` archive that contains two `tar` archives.
-fn debian(bytes: Bytes<'_>) -> Detected {
-    let version = bytes.text(68);
-    let version = version.lines().next().unwrap_or_default();
-    let mut text = format!("Debian binary package (format {version})");
-    for (name, label) in [("control.tar.", "with control.tar."), ("data.tar.", "data compression ")] {
-        if let Some(at) = bytes.find(72, 4096, name.as_bytes()) {
-            let kind: String = bytes.text(at + name.len()).chars().take_while(char::is_ascii_alphanumeric).collect();
-            text.push_str(&format!(", {label}{kind}"));
-        }
-    }
-    recognized(text, "application/vnd.debian.binary-package")
-}
-
-fn zstandard(bytes: Bytes<'_>) -> Detected {
-    let descriptor = bytes.byte(4)?;
-    let window = usize::from(descriptor & 0x20 == 0);
-    let at = 5 + window;
-    let dictionary = match descriptor & 3 {
-        0 => None,
-        1 => bytes.byte(at).map(u32::from),
-        2 => bytes.le16(at).map(u32::from),
-        _ => bytes.le32(at),
-    };
-    let dictionary = dictionary.map_or_else(|| "None".to_owned(), |id| id.to_string());
-    recognized(format!("Zstandard compressed data (v0.8+), Dictionary ID: {dictionary}"), "application/zstd")
 }
 
 /// Returns the type of a zip by its first entry.
@@ -198,13 +138,7 @@ fn zip(bytes: Bytes<'_>) -> Detected {
     let needed = bytes.byte(4)?;
     let method = match bytes.le16(8)? {
         0 => "store",
-        1 => "shrunk",
-        6 => "implode",
         8 => "deflate",
-        9 => "deflate64",
-        12 => "bzip2",
-        14 => "lzma",
-        93 => "zstd",
         99 => "AES Encrypted",
         _ => "unknown",
     };

@@ -40,9 +40,7 @@ pub(crate) fn detect(bytes: &[u8]) -> Description {
     };
     let ascii: Vec<u8> = match text_encoding.charset {
         // Text types are detected in decoded characters, of any width.
-        "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be" => {
-            letters.iter().map(|letter| u8::try_from(*letter).unwrap_or(b'?')).collect()
-        }
+        "utf-16le" | "utf-16be" => letters.iter().map(|letter| u8::try_from(*letter).unwrap_or(b'?')).collect(),
         _ => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).to_vec(),
     };
     let csv = || is_csv(&ascii).then(|| Text::alone("CSV text", "text/csv"));

@@ -55,44 +55,6 @@ fn pdf(bytes: Bytes<'_>) -> Detected {
 
 fn sqlite(bytes: Bytes<'_>) -> Detected {
     let mut text = "SQLite 3.x database".to_owned();
-    if let Some(id) = bytes.be32(68).filter(|id| *id != 0) {
-        text.push_str(&format!(", application id {id}"));
-    }
-    if let Some(version) = bytes.be32(60).filter(|version| *version != 0) {
-        text.push_str(&format!(", user version {version}"));
-    }
     text.push_str(&format!(", last written using SQLite version {}", bytes.be32(96)?));
-    let size = bytes.be16(16)?;
-    if size != 4096 {
-        text.push_str(&format!(", page size {}", if size == 1 { 65536 } else { u32::from(size) }));
-    }
-    if bytes.byte(18) == Some(2) {
-        text.push_str(", writer version 2");
-    }
-    if bytes.byte(19) == Some(2) {
-        text.push_str(", read version 2");
-    }
-    text.push_str(&format!(", file counter {}", bytes.be32(24)?));
-    text.push_str(&format!(", database pages {}", bytes.be32(28)?));
-    if let Some(free) = bytes.be32(32).filter(|free| *free != 0) {
-        text.push_str(&format!(", 1st free page {free}, free pages {}", bytes.be32(36)?));
-    }
-    text.push_str(&format!(", cookie 0x{:x}, schema {}", bytes.be32(40)?, bytes.be32(44)?));
-    if let Some(cache) = bytes.be32(48).filter(|cache| *cache != 0) {
-        text.push_str(&format!(", cache page size {cache}"));
-    }
-    if let Some(root) = bytes.be32(52).filter(|root| *root != 0) {
-        text.push_str(&format!(", largest root page {root}"));
-    }
-    text.push_str(match bytes.be32(56)? {
-        1 => ", UTF-8",
-        2 => ", UTF-16 little endian",
-        3 => ", UTF-16 big endian",
-        _ => "",
-    });
-    if let Some(vacuum) = bytes.be32(64).filter(|vacuum| *vacuum != 0) {
-        text.push_str(&format!(", vacuum mode {vacuum}"));
-    }
-    text.push_str(&format!(", version-valid-for {}", bytes.be32(92)?));
     recognized(text, "application/vnd.sqlite3")
 }

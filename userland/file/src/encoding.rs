@@ -43,7 +43,7 @@ pub(crate) fn find(bytes: &[u8]) -> Option<(Encoding, Vec<u32>)> {
     if let Some(text) = utf8(text_bytes, has_more) {
         return Some((encoding("Unicode text, UTF-8", "utf-8"), text));
     }
-    if let Some(found) = utf32(whole).or_else(|| utf16(whole)) {
+    if let Some(found) = utf16(whole) {
         return Some(found);
     }
     if text_bytes.iter().all(|byte| is_plain(*byte) || *byte >= 160 || *byte == 133) {
@@ -76,17 +76,6 @@ fn utf16(bytes: &[u8]) -> Option<(Encoding, Vec<u32>)> {
     };
     let units = bytes.get(2..)?.chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
     let text: Vec<u32> = char::decode_utf16(units).map(|letter| letter.map_or(0xfffe, u32::from)).collect();
-    is_text(&text).then_some((found, text))
-}
-
-fn utf32(bytes: &[u8]) -> Option<(Encoding, Vec<u32>)> {
-    let (found, read): (Encoding, fn([u8; 4]) -> u32) = match bytes.get(..4)? {
-        b"\xff\xfe\0\0" => (encoding("Unicode text, UTF-32, little-endian", "utf-32le"), u32::from_le_bytes),
-        b"\0\0\xfe\xff" => (encoding("Unicode text, UTF-32, big-endian", "utf-32be"), u32::from_be_bytes),
-        _ => return None,
-    };
-    let text: Vec<u32> =
-        bytes.get(4..)?.chunks_exact(4).map(|four| read([four[0], four[1], four[2], four[3]])).collect();
     is_text(&text).then_some((found, text))
 }
 

@@ -53,15 +53,6 @@ fn jpeg(bytes: Bytes<'_>) -> Detected {
         };
         match kind {
             0xe0 if bytes.has(at + 4, b"JFIF\0") => text.push_str(&jfif(bytes, at)?),
-            0xe1 if bytes.has(at + 4, b"Exif\0\0") => {
-                let exif = bytes.0.get(at + 10..).and_then(|rest| tiff(Bytes(rest)));
-                text.push_str(&format!(", Exif standard: [{}]", exif.map(|(text, _)| text).unwrap_or_default()));
-            }
-            0xfe => {
-                let comment = bytes.get(at + 4, usize::from(length).saturating_sub(2)).unwrap_or_default();
-                let comment = comment.split(|byte| *byte == 0).next().unwrap_or_default();
-                text.push_str(&format!(", comment: \"{}\"", String::from_utf8_lossy(comment)));
-            }
             0xc0..=0xc3 => {
                 text.push_str(match kind {
                     0xc0 => ", baseline",
@@ -98,15 +89,7 @@ fn webp(bytes: Bytes<'_>) -> Detected {
     if !bytes.has(0, b"RIFF") || !bytes.has(8, b"WEBP") {
         return None;
     }
-    let mut text = "RIFF (little-endian) data, Web/P image".to_owned();
-    if bytes.has(12, b"VP8 ") && bytes.has(23, b"\x9d\x01\x2a") {
-        let (width, height) = (bytes.le16(26)?, bytes.le16(28)?);
-        let scaling = |value: u16| ["none", "5/4", "5/3", "2"].get(usize::from(value >> 14)).copied().unwrap_or("none");
-        text.push_str(&format!(", VP8 encoding, {}x{}", width & 0x3fff, height & 0x3fff));
-        text.push_str(&format!(", Scaling: [{}]x[{}]", scaling(width), scaling(height)));
-        text.push_str(", YUV color, decoders should clamp");
-    }
-    recognized(text, "image/webp")
+    recognized("RIFF (little-endian) data, Web/P image", "image/webp")
 }
 
 fn bmp(bytes: Bytes<'_>) -> Detected {

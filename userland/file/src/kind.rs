@@ -26,10 +26,8 @@ pub(crate) fn detect(name: &[u8], options: &Options) -> Description {
     match stat.kind() {
         FileKind::File if stat.size == 0 => special("empty", "inode/x-empty"),
         FileKind::File => regular(name, stat),
-        FileKind::Dir => special(&with_bits("directory", &stat), "inode/directory"),
+        FileKind::Dir => special("directory", "inode/directory"),
         FileKind::Symlink => link(name),
-        FileKind::CharDevice if options.special => regular(name, stat),
-        FileKind::BlockDevice if options.special => regular(name, stat),
         FileKind::CharDevice => special("character special", "inode/chardevice"),
         FileKind::BlockDevice => special("block special", "inode/blockdevice"),
         FileKind::Pipe => special("fifo (named pipe)", "inode/fifo"),
@@ -40,21 +38,6 @@ pub(crate) fn detect(name: &[u8], options: &Options) -> Description {
 
 fn special(text: &str, mime: &str) -> Description {
     Description { text: text.to_owned(), mime: mime.to_owned(), charset: "binary", failed: false }
-}
-
-/// The set-id bits come first.
-fn with_bits(text: &str, stat: &Stat) -> String {
-    let mut out = String::new();
-    for (bit, word) in [(0o4000, "setuid, "), (0o2000, "setgid, "), (0o1000, "sticky, ")] {
-        if stat.mode & bit != 0 {
-            out.push_str(word);
-        }
-    }
-    // The last word has no comma if something follows.
-    match out.strip_suffix(", ") {
-        Some(bits) => format!("{bits}, {text}"),
-        None => text.to_owned(),
-    }
 }
 
 fn cannot_open(name: &[u8], errno: Errno) -> Description {
@@ -75,13 +58,7 @@ fn link(name: &[u8]) -> Description {
 
 fn regular(name: &[u8], stat: Stat) -> Description {
     match Input::file(name) {
-        Ok(input) => {
-            let mut description = content(input, name);
-            if stat.mode & 0o7000 != 0 {
-                description.text = with_bits(&description.text, &stat);
-            }
-            description
-        }
+        Ok(input) => content(input, name),
         Err(Errno::ACCES) => {
             let mut text = String::new();
             text.push_str(if stat.mode & 0o111 != 0 { "executable, " } else { "" });

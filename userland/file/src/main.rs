@@ -70,17 +70,12 @@ fn run(mut options: Options) -> i32 {
         code |= i32::from(description.failed && options.errors_count);
         if !options.brief {
             out.push(printable(if name == b"-" { b"/dev/stdin" } else { name }).as_bytes());
-            if options.zeros > 0 {
-                out.push(b"\0");
-            }
-            if options.zeros < 2 {
-                out.push(&options.separator);
-                let fill = if options.pads { width.saturating_sub(self::width(name)) } else { 0 };
-                out.push(&b" ".repeat(fill + 1));
-            }
+            out.push(&options.separator);
+            let fill = if options.pads { width.saturating_sub(self::width(name)) } else { 0 };
+            out.push(&b" ".repeat(fill + 1));
         }
         out.push(description.format(&options).as_bytes());
-        out.push(if options.zeros > 1 { b"\0" } else { b"\n" });
+        out.push(b"\n");
     }
     out.finish("file", code)
 }

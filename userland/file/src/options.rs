@@ -20,11 +20,8 @@ pub(crate) struct Options {
     pub(crate) brief: bool,
     pub(crate) style: Style,
     pub(crate) follow: bool,
-    /// Read devices.
-    pub(crate) special: bool,
     pub(crate) separator: Vec<u8>,
     pub(crate) pads: bool,
-    pub(crate) zeros: u32,
     /// A file that cannot be opened sets the exit code to 1.
     pub(crate) errors_count: bool,
 }
@@ -51,11 +48,11 @@ tidebox_gnu::options! {
         NoDereference = "-h, --no-dereference", "do not follow links (default)";
         NoBuffer = "-n, --no-buffer", "(has no effect)";
         NoPad = "-N, --no-pad", "do not align";
-        Print0 = "-0, --print0", "end names with a zero byte";
         PreserveDate = "-p, --preserve-date", "(reading does not change the time of access)";
         Raw = "-r, --raw", "(names are printed as they are)";
-        SpecialFiles = "-s, --special-files", "read devices as if they were files";
         OpenErrorsCount = "-E", "let files that cannot be opened count in the exit code";
+        Print0 = "-0, --print0", "", unsupported "the option -0 is not supported";
+        SpecialFiles = "-s, --special-files", "", unsupported "the option -s is not supported";
         CheckingPrintout = "-c, --checking-printout", "", unsupported "the option -c is not supported";
         Compile = "-C, --compile", "", unsupported "the option -C is not supported";
         Debug = "-d, --debug", "", unsupported "the option -d is not supported";
@@ -71,12 +68,7 @@ tidebox_gnu::options! {
     }
 }
 
-const USAGE: &str = "Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]
-            [--mime-type] [-e <testname>] [-F <separator>]  [-f <namefile>]
-            [-m <magicfiles>] [-P <parameter=value>] [--exclude-quiet]
-            <file> ...
-       file -C [-m <magicfiles>]
-       file [--help]";
+const USAGE: &str = "Usage: file [-bEFfhiLNnpr] [--mime-type] [--mime-encoding] <file> ...";
 
 const VERSION: &str = "file-5.44\nformats are detected by Tidebox\n";
 
@@ -95,10 +87,8 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Request {
         brief: false,
         style: Style::Text,
         follow: std::env::var_os("POSIXLY_CORRECT").is_some(),
-        special: false,
         separator: b":".to_vec(),
         pads: true,
-        zeros: 0,
         errors_count: false,
     };
     let files = LINE.parse::<ToolResult>(arguments, |key, value| {
@@ -113,10 +103,6 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Request {
             Flag::MimeType => options.style = Style::MimeType,
             Flag::MimeEncoding => options.style = Style::MimeEncoding,
             Flag::NoPad => options.pads = false,
-            Flag::Print0 => options.zeros += 1,
-            Flag::SpecialFiles => options.special = true,
-            // Affects performance only, not the output.
-            Flag::Exclude | Flag::NoBuffer | Flag::PreserveDate | Flag::Parameter | Flag::Raw | Flag::NoSandbox => {}
             _ => {}
         }
         Ok(())

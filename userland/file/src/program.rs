@@ -1,7 +1,5 @@
 //! Executables of systems other than Linux.
 
-use tidebox_gnu::calendar::Moment;
-
 use crate::bytes::Bytes;
 use crate::data::{Detected, recognized};
 
@@ -21,7 +19,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     if start(b"MZ") {
         return windows(bytes);
     }
-    if matches!(bytes.get(2, 2), Some(b"\r\n")) { python(bytes) } else { None }
+    None
 }
 
 fn java(bytes: Bytes<'_>) -> Detected {
@@ -37,50 +35,13 @@ fn java(bytes: Bytes<'_>) -> Detected {
     recognized(format!("compiled Java class data, version {major}.{minor}{name}"), "application/x-java-applet")
 }
 
-/// Magic numbers of compiled CPython modules, by version.
-const PYTHONS: &[(u16, u16, &str)] = &[
-    (3310, 3310, "3.4"),
-    (3320, 3351, "3.5"),
-    (3360, 3379, "3.6"),
-    (3390, 3394, "3.7"),
-    (3400, 3413, "3.8"),
-    (3420, 3425, "3.9"),
-    (3430, 3439, "3.10"),
-    (3450, 3495, "3.11"),
-    (3500, 3531, "3.12"),
-];
-
-fn python(bytes: Bytes<'_>) -> Detected {
-    let number = bytes.le16(0)?;
-    let (.., version) = PYTHONS.iter().find(|(first, last, _)| (*first..=*last).contains(&number))?;
-    let mut text = format!("Byte-compiled Python module for CPython {version}");
-    if bytes.le32(4)? & 1 == 0 {
-        let (time, size) = (bytes.le32(8)?, bytes.le32(12)?);
-        let time = Moment::new(i64::from(time), 0).field('c').unwrap_or_default();
-        text.push_str(&format!(", timestamp-based, .py timestamp: {time} UTC, .py size: {size} bytes"));
-    } else {
-        text.push_str(", hash-based");
-    }
-    recognized(text, "application/x-bytecode.python")
-}
-
 fn windows(bytes: Bytes<'_>) -> Detected {
     let header = usize::try_from(bytes.le32(0x3c).unwrap_or(0)).ok()?;
     if header == 0 || !bytes.has(header, b"PE\0\0") {
         return recognized("MS-DOS executable, MZ for MS-DOS", "application/x-dosexec");
     }
     let magic = bytes.le16(header + 24).unwrap_or(0);
-    let flags = bytes.le16(header + 22).unwrap_or(0);
     let form = if magic == 0x20b { "PE32+" } else { "PE32" };
-    let subsystem = match bytes.le16(header + 92).unwrap_or(0) {
-        1 => " (native)",
-        2 => " (GUI)",
-        3 => " (console)",
-        7 => " (POSIX)",
-        10 => " (EFI application)",
-        _ => "",
-    };
-    let dll = if flags & 0x2000 != 0 { " (DLL)" } else { "" };
     let machine = match bytes.le16(header + 4).unwrap_or(0) {
         0x14c => "Intel 80386",
         0x8664 => "x86-64",
@@ -88,8 +49,6 @@ fn windows(bytes: Bytes<'_>) -> Detected {
         0x1c0 => "ARM",
         _ => "unknown processor",
     };
-    let stripped = if flags & 0x0200 != 0 { " (stripped to external PDB)" } else { "" };
-    let sections = bytes.le16(header + 6).unwrap_or(0);
-    let text = format!("{form} executable{dll}{subsystem} {machine}{stripped}, for MS Windows, {sections} sections");
+    let text = format!("{form} executable {machine}, for MS Windows");
     recognized(text, "application/vnd.microsoft.portable-executable")
 }

@@ -32,24 +32,13 @@ pub(crate) fn find(text: &[u8]) -> Option<Text> {
     if contains(head(text, 4096), b"\\documentclass") {
         return small("LaTeX 2e document", "text/x-tex");
     }
-    if [b"\\section".as_slice(), b"\\begin", b"\\chapter", b"\\setlength"]
-        .iter()
-        .any(|word| contains(head(text, 4096), word))
-    {
-        return small("LaTeX document", "text/x-tex");
-    }
     if is_makefile(&lines) {
         return small("makefile script", "text/x-makefile");
-    }
-    if text.starts_with(b";;") || LISP.iter().any(|word| contains(head(text, 4096), word)) {
-        return small("Lisp/Scheme program", "text/x-lisp");
     }
     let batch = head(text, 16).to_ascii_lowercase();
     let is_batch = batch.starts_with(b"@echo off") || batch.starts_with(b"@rem ") || batch.starts_with(b"@set ");
     is_batch.then(|| Text::encoded("DOS batch file", "text/x-msdos-batch"))
 }
-
-const LISP: &[&[u8]] = &[b"(setq ", b"(defvar ", b"(defparam ", b"(defun ", b"(autoload ", b"(custom-set-variables "];
 
 fn starts(lines: &[&[u8]], wanted: &[u8]) -> bool {
     lines.iter().any(|line| line.starts_with(wanted))

@@ -10,10 +10,10 @@ impl Make {
     /// The environment of a recipe line of the current target.
     pub(super) fn environment(&mut self) -> Result<Vec<Vec<u8>>, Stop> {
         let mut names: BTreeMap<Vec<u8>, bool> = BTreeMap::new();
-        for (place, inherited) in self.places() {
+        for place in self.places() {
             let Some(scope) = self.scope(place) else { continue };
             for (name, variable) in scope {
-                if (inherited && variable.private) || names.contains_key(name) {
+                if names.contains_key(name) {
                     continue;
                 }
                 names.insert(name.clone(), self.is_exported(name, variable));
@@ -49,10 +49,10 @@ impl Make {
             Export::Default => match global.map(|global| (global.export, global.origin)) {
                 Some((Export::Yes, _)) => true,
                 Some((Export::No, _)) => false,
-                Some((_, Origin::Environment | Origin::EnvironmentOverride)) => true,
+                Some((_, Origin::Environment)) => true,
                 _ => match variable.origin {
                     Origin::Default | Origin::Automatic => false,
-                    Origin::Environment | Origin::EnvironmentOverride => true,
+                    Origin::Environment => true,
                     Origin::CommandLine => target,
                     Origin::File | Origin::Override => {
                         (self.export_all && target) || self.inherited_environment.contains(name)

@@ -62,8 +62,6 @@ pub(crate) enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Age {
     Missing,
-    /// Set by `-o`.
-    Old,
     At(u64),
     /// Newer than everything: it was made, but does not exist as a file.
     New,
@@ -76,8 +74,6 @@ pub(crate) struct File {
     /// Path found through `VPATH`.
     pub(crate) found_at: Option<Vec<u8>>,
     pub(crate) dependencies: Vec<Dependency>,
-    /// Prerequisites for the second expansion: the text, and the stem of a static pattern.
-    pub(crate) later: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     pub(crate) recipe: Option<Rc<Recipe>>,
     pub(crate) stem: Option<Vec<u8>>,
     /// Targets made by the same recipe.
@@ -93,8 +89,6 @@ pub(crate) struct File {
     pub(crate) precious: bool,
     pub(crate) intermediate: bool,
     pub(crate) secondary: bool,
-    pub(crate) silent: bool,
-    pub(crate) ignore_errors: bool,
     pub(crate) tried_implicit: bool,
     /// No message if it cannot be made.
     pub(crate) dont_care: bool,

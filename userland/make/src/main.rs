@@ -72,9 +72,7 @@ struct Make {
     /// Origin of the assignments that are read.
     reading_origin: Origin,
     recipe_prefix: u8,
-    second_expansion: bool,
     one_shell: bool,
-    posix: bool,
     export_all: bool,
     delete_on_error: bool,
     all_secondary: bool,
@@ -84,7 +82,6 @@ struct Make {
     /// The makefiles are being updated.
     rebuilding: bool,
     announced: bool,
-    clock_skew: bool,
     write_failed: bool,
     commands_started: u64,
     /// The initial environment, for `$(shell)`.

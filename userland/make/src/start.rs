@@ -64,9 +64,6 @@ pub(crate) fn run() -> i32 {
             Err(Stop::ReadAgain) => continue,
             Ok(code) | Err(Stop::Code(code)) => code,
         };
-        if make.clock_skew {
-            make.error("warning:  Clock skew detected.  Your build may be incomplete.");
-        }
         make.leave();
         return make.end_code(code);
     }
@@ -102,9 +99,7 @@ impl Make {
             defined_at: None,
             reading_origin: Origin::File,
             recipe_prefix: b'\t',
-            second_expansion: false,
             one_shell: false,
-            posix: false,
             export_all: false,
             delete_on_error: false,
             all_secondary: false,
@@ -112,7 +107,6 @@ impl Make {
             flags_changed: false,
             rebuilding: false,
             announced: false,
-            clock_skew: false,
             write_failed: false,
             commands_started: 0,
             shell_environment: environment.to_vec(),
@@ -126,7 +120,6 @@ impl Make {
 
     /// Imports variables from the environment.
     fn take_environment(&mut self, environment: &[Vec<u8>]) {
-        let origin = if self.options.environment_overrides { Origin::EnvironmentOverride } else { Origin::Environment };
         for entry in environment {
             let Some(equals) = memchr::memchr(b'=', entry) else { continue };
             let (name, value) = (entry.get(..equals).unwrap_or_default(), entry.get(equals + 1..).unwrap_or_default());
@@ -135,7 +128,7 @@ impl Make {
                 continue;
             }
             self.inherited_environment.insert(name.to_vec());
-            self.globals.insert(name.to_vec(), Variable::new(value, true, origin));
+            self.globals.insert(name.to_vec(), Variable::new(value, true, Origin::Environment));
         }
         self.globals.insert(b"SHELL".to_vec(), Variable::new("/bin/sh", false, Origin::Default));
         let level =
@@ -153,11 +146,6 @@ impl Make {
         let flags = self.options.flags();
         let variable = Variable { export: Export::Yes, ..Variable::new(flags, true, Origin::File) };
         self.globals.insert(b"MAKEFLAGS".to_vec(), variable);
-        let letters = self.options.letters();
-        let letters = if letters.is_empty() { letters } else { format!("-{letters}") };
-        self.globals.insert(b"MFLAGS".to_vec(), Variable::new(letters, false, Origin::Environment));
-        let overrides = crate::words::joined(self.options.variables.iter().map(Vec::as_slice));
-        self.globals.insert(b"MAKEOVERRIDES".to_vec(), Variable::new(overrides, true, Origin::Environment));
     }
 
     fn everything(&mut self) -> Result<i32, Stop> {
@@ -180,14 +168,6 @@ impl Make {
     }
 
     fn read_everything(&mut self) -> Result<(), Stop> {
-        for text in self.options.evaluated.clone() {
-            self.evaluate(&text)?;
-        }
-        let first =
-            if self.globals.contains_key(b"MAKEFILES".as_slice()) { self.value(b"MAKEFILES")? } else { Vec::new() };
-        for name in words(&first) {
-            self.read_makefile(name, true, None)?;
-        }
         let named = self.options.makefiles.clone();
         for name in &named {
             self.read_makefile(name, false, None)?;
@@ -214,7 +194,7 @@ impl Make {
     fn rebuild_makefiles(&mut self) -> Result<(), Stop> {
         let makefiles = self.makefiles.clone();
         let options = self.options.clone();
-        (self.options.just_print, self.options.question, self.options.touch) = (false, false, false);
+        (self.options.just_print, self.options.question) = (false, false);
         self.options.always_make = false;
         self.rebuilding = true;
         let mut changed = false;

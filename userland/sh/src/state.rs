@@ -57,10 +57,6 @@ pub(crate) struct Frame {
     /// The line of the call.
     pub(crate) line: u32,
     pub(crate) is_function: bool,
-    /// The arguments, for `BASH_ARGV`. Set only with `extdebug`.
-    pub(crate) args: Option<Vec<Bytes>>,
-    /// The options to restore at the end, after `local -`.
-    pub(crate) options: Option<Box<Options>>,
 }
 
 /// The functions that the script has defined.
@@ -70,8 +66,6 @@ pub(crate) struct Functions {
     /// Functions in the environment of programs.
     pub(crate) exported: BTreeSet<Name>,
     pub(crate) readonly: BTreeSet<Name>,
-    /// Functions that inherit the traps of their callers.
-    pub(crate) traced: BTreeSet<Name>,
 }
 
 /// The working directory and the stack of `pushd`.
@@ -97,8 +91,6 @@ pub(crate) struct Expansion {
     pub(crate) regex: Option<(Bytes, bool, Rc<Regex>)>,
     /// A substitution is being expanded, whose errors have the status of a subshell.
     pub(crate) in_substitution: bool,
-    /// Locales that were not found, each warned about once.
-    pub(crate) missing_locales: crate::expand::Missing,
     /// Locale variables change for one program only, without warnings.
     pub(crate) quiet_locale: bool,
 }
@@ -112,8 +104,6 @@ pub(crate) struct Invocation {
     pub(crate) script: Rc<[u8]>,
     /// The argument of `-c`.
     pub(crate) command_string: Option<Bytes>,
-    /// The arguments of the shell, for `BASH_ARGV`; set on first use.
-    pub(crate) args: Option<Positional>,
 }
 
 /// The process that runs this shell.
@@ -186,8 +176,6 @@ pub(crate) struct Computed {
     pub(crate) last_arg: Bytes,
     /// Commands read from a script or from standard input.
     pub(crate) commands_read: u32,
-    /// Computed variables in the environment of programs.
-    pub(crate) exported: BTreeSet<&'static str>,
     /// Computed variables that were unset and are ordinary since.
     pub(crate) unset: BTreeSet<Bytes>,
 }
@@ -246,7 +234,7 @@ impl Shell {
             computed: Computed::default(),
             dirs: Directories::default(),
             hash: Map::default(),
-            invocation: Invocation { name, script: Rc::from(&b""[..]), command_string: None, args: None },
+            invocation: Invocation { name, script: Rc::from(&b""[..]), command_string: None },
             process: Process::default(),
             history: crate::history::History::default(),
             session: None,

@@ -3,9 +3,8 @@
 use tidebox_gnu::command::Command;
 use tidebox_rt::{Errno, ExitStatus, Fd, FileKind, Open};
 
-use crate::header::{self, Block, Parsed};
 use crate::message::{Fatal, error, fatal, warn};
-use crate::options::{Options, by_suffix};
+use crate::options::Options;
 use crate::quote::escaped;
 
 /// An open archive.
@@ -63,10 +62,7 @@ impl Archive {
         }
         match sniffed(fd) {
             Some(program) => Self::through(&[program.as_bytes().to_vec()], fd, name),
-            None => match by_suffix(name).filter(|_| is_no_archive(fd)) {
-                Some(program) => Self::through(&program, fd, name),
-                None => Ok(Self { fd, child: None, reads: true }),
-            },
+            None => Ok(Self { fd, child: None, reads: true }),
         }
     }
 
@@ -149,12 +145,9 @@ fn start(program: &[Vec<u8>], unpacks: bool, descriptors: &[(Fd, Fd)]) -> Result
 
 /// Magic bytes of compressed files, and their decompressors.
 const MAGICS: &[(&[u8], &str)] = &[
-    (b"\x1f\x9d", "compress"),
     (b"\x1f\x8b", "gzip"),
     (b"BZh", "bzip2"),
     (b"\x5d\x00\x00", "lzma"),
-    (b"LZIP", "lzip"),
-    (b"\x89LZO", "lzop"),
     (b"\xfd7zXZ", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
 ];
@@ -162,20 +155,6 @@ const MAGICS: &[(&[u8], &str)] = &[
 /// Returns the decompressor for these first bytes.
 pub(crate) fn by_magic(head: &[u8]) -> Option<&'static str> {
     MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, program)| *program)
-}
-
-/// Returns whether a file starts neither with a header nor with zeros, so that its name determines the format.
-fn is_no_archive(fd: Fd) -> bool {
-    let mut block: Block = [0; header::BLOCK];
-    let Ok(got) = tidebox_rt::read(fd, &mut block) else {
-        return false;
-    };
-    let short = got < header::BLOCK;
-    if short {
-        error(&[b"This does not look like a tar archive"]);
-    }
-    let strange = short || header::parse(&block) == Parsed::Bad;
-    tidebox_rt::seek_to(fd, 0).is_ok() && strange
 }
 
 /// Returns the decompressor for a file by its first bytes, and seeks back. Pipes are not checked.

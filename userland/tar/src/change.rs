@@ -4,7 +4,7 @@ use tidebox_rt::{Errno, Fd, Open};
 
 use crate::create::Dump;
 use crate::header::BLOCK;
-use crate::message::{Fatal, error, fatal};
+use crate::message::{Fatal, fatal};
 use crate::names::Selection;
 use crate::options::{Mode, Options, Word};
 use crate::quote::escaped;
@@ -52,39 +52,6 @@ pub(crate) fn append(options: &Options) -> Result<(), Fatal> {
     tidebox_rt::close(fd).map_err(|errno| cannot(options, "close", errno))
 }
 
-/// Runs `-A`.
-pub(crate) fn concatenate(options: &Options) -> Result<(), Fatal> {
-    let fd = open(options, true)?;
-    let mut end = scan_end(options, fd)?;
-    for word in &options.words {
-        let Word::Name(name, _) = word else {
-            continue;
-        };
-        let other = match tidebox_rt::open(name, Open { read: true, ..Open::default() }) {
-            Ok(other) => other,
-            Err(errno) => {
-                error(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()]);
-                continue;
-            }
-        };
-        let length = scan_end(options, other)?;
-        copy(options, other, 0, fd, end, length)?;
-        end += length;
-        // Nothing was written to it.
-        let _ = tidebox_rt::close(other);
-    }
-    seal(options, fd, end)
-}
-
-/// Returns the end offset of the last member.
-fn scan_end(options: &Options, fd: Fd) -> Result<u64, Fatal> {
-    let stat = tidebox_rt::fstat(fd).map_err(|errno| cannot(options, "stat", errno))?;
-    if stat.size == 0 {
-        return Ok(0);
-    }
-    scan::each(options, &mut Reader::new(fd), |_, _| Ok(()))
-}
-
 /// Runs `--delete`.
 pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
     let mut selection = Selection::new(options);
@@ -106,27 +73,27 @@ pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
         }
         let length = next.saturating_sub(*from);
         if to != *from {
-            copy(options, fd, *from, fd, to, length)?;
+            copy(options, fd, *from, to, length)?;
         }
         to += length;
     }
     seal(options, fd, to)
 }
 
-/// Copies bytes of a file to an earlier offset or to another file.
-fn copy(options: &Options, from: Fd, from_at: u64, to: Fd, to_at: u64, length: u64) -> Result<(), Fatal> {
+/// Copies bytes of a file to an earlier offset.
+fn copy(options: &Options, fd: Fd, from_at: u64, to_at: u64, length: u64) -> Result<(), Fatal> {
     let mut buffer = vec![0; RECORD * 8];
     let mut done = 0;
     while done < length {
         let room = buffer.len().min(usize::try_from(length - done).unwrap_or(usize::MAX));
-        let got = tidebox_rt::seek_to(from, from_at + done)
-            .and_then(|_| tidebox_rt::read(from, buffer.get_mut(..room).unwrap_or_default()))
+        let got = tidebox_rt::seek_to(fd, from_at + done)
+            .and_then(|_| tidebox_rt::read(fd, buffer.get_mut(..room).unwrap_or_default()))
             .map_err(|errno| cannot(options, "read", errno))?;
         if got == 0 {
             return Err(fatal(&[b"Unexpected EOF in archive"]));
         }
-        tidebox_rt::seek_to(to, to_at + done)
-            .and_then(|_| tidebox_rt::write_all(to, buffer.get(..got).unwrap_or_default()))
+        tidebox_rt::seek_to(fd, to_at + done)
+            .and_then(|_| tidebox_rt::write_all(fd, buffer.get(..got).unwrap_or_default()))
             .map_err(|errno| cannot(options, "write", errno))?;
         done += got as u64;
     }

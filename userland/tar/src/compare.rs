@@ -73,7 +73,7 @@ impl Compare<'_> {
             }
         };
         match (member.kind, stat.kind()) {
-            (b'5' | b'D', FileKind::Dir) => {
+            (b'5', FileKind::Dir) => {
                 if member.mode != stat.mode & 0o7777 {
                     self.differs(&name, &[b"Mode differs"])?;
                 }
@@ -95,7 +95,7 @@ impl Compare<'_> {
                 }
                 Ok(())
             }
-            (b'0' | b'7' | b'S', FileKind::File) => self.file(reader, &name, &path, member, &stat),
+            (b'0' | b'7', FileKind::File) => self.file(reader, &name, &path, member, &stat),
             (b'6', FileKind::Pipe) | (b'3', FileKind::CharDevice) | (b'4', FileKind::BlockDevice) => Ok(()),
             _ => self.differs(&name, &[b"File type differs"]),
         }
@@ -132,7 +132,7 @@ impl Compare<'_> {
         if stat.size != member.size {
             return self.differs(name, &[b"Size differs"]);
         }
-        match self.same_bytes(reader, path, member)? {
+        match self.same_bytes(reader, path)? {
             Ok(true) => Ok(()),
             Ok(false) => self.differs(name, &[b"Contents differ"]),
             Err(errno) => {
@@ -143,29 +143,22 @@ impl Compare<'_> {
     }
 
     /// Returns whether a file has the content of a member.
-    fn same_bytes(&self, reader: &mut Reader, path: &[u8], member: &Member) -> Result<Result<bool, Errno>, Fatal> {
+    fn same_bytes(&self, reader: &mut Reader, path: &[u8]) -> Result<Result<bool, Errno>, Fatal> {
         let fd = match tidebox_rt::open(path, Open { read: true, ..Open::default() }) {
             Ok(fd) => fd,
             Err(errno) => return Ok(Err(errno)),
         };
         let mut same = true;
         let mut stored = vec![0; RECORD];
-        let mut parts = member.parts.iter().flatten();
-        let mut part = if member.parts.is_none() { Some((0, u64::MAX)) } else { parts.next().copied() };
+        let mut offset = 0;
         let read = loop {
             let got = reader.read(&mut stored).map_err(|error| scan::read_error(self.options, error))?;
             if got == 0 {
                 break Ok(());
             }
-            let mut bytes = stored.get(..got).unwrap_or_default();
-            while let (Some((offset, length)), false) = (part, bytes.is_empty()) {
-                let step = bytes.len().min(usize::try_from(length).unwrap_or(usize::MAX));
-                let (now, rest) = bytes.split_at_checked(step).unwrap_or((bytes, b""));
-                same &= matches!(read_at(fd, offset, step), Ok(there) if there == now);
-                bytes = rest;
-                let left = length - step as u64;
-                part = if left == 0 { parts.next().copied() } else { Some((offset + step as u64, left)) };
-            }
+            let bytes = stored.get(..got).unwrap_or_default();
+            same &= matches!(read_at(fd, offset, got), Ok(there) if there == bytes);
+            offset += got as u64;
         };
         // Nothing was written to it.
         let _ = tidebox_rt::close(fd);

@@ -13,7 +13,7 @@ use crate::header::{Format, Member};
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
 use crate::names::{self, Naming, below, time};
-use crate::options::{How, Mode, Options, TagRule, Word};
+use crate::options::{How, Mode, Options, Word};
 use crate::quote::escaped;
 use crate::transform::Of;
 use crate::writer::Writer;
@@ -249,21 +249,10 @@ impl<'a> Dump<'a> {
         Ok(())
     }
 
-    fn report_tag(&self, name: &[u8], tag: &[u8], what: &[u8]) {
-        if self.options.verbose > 0 {
-            warn(&[&escaped(&[name, b"/"].concat(), true), b": contains a cache directory tag ", tag, what]);
-        }
-    }
-
     /// Adds a directory and its content.
     fn folder(&mut self, folder: Option<&[u8]>, name: &[u8], path: &[u8], stat: &Stat, depth: usize) -> DumpResult {
         if depth > MAX_DEPTH {
             error(&[&escaped(name, true), b": folders are nested too deep; not dumped"]);
-            return Ok(());
-        }
-        let tag = self.options.tags.iter().find(|(tag, _)| has_tag(path, tag)).cloned();
-        if matches!(tag, Some((_, TagRule::Nothing))) {
-            self.report_tag(name, &tag_name(tag.as_ref()), b"; directory not dumped");
             return Ok(());
         }
         let device = if depth == 0 { *self.device.insert(stat.dev) } else { self.device.unwrap_or(stat.dev) };
@@ -282,14 +271,6 @@ impl<'a> Dump<'a> {
             return Ok(());
         }
         if !self.how.recursive {
-            return Ok(());
-        }
-        if let Some((file, rule)) = &tag {
-            self.report_tag(name, file, b"; contents not dumped");
-            if *rule == TagRule::KeepTag {
-                let inner = [name, b"/", file].concat();
-                self.file(folder, &inner, depth + 1)?;
-            }
             return Ok(());
         }
         let mut entries = match tidebox_rt::read_dir(path) {
@@ -314,20 +295,6 @@ impl<'a> Dump<'a> {
         }
         Ok(())
     }
-}
-
-fn tag_name(tag: Option<&(Vec<u8>, TagRule)>) -> Vec<u8> {
-    tag.map(|(name, _)| name.clone()).unwrap_or_default()
-}
-
-/// Returns whether a directory has an exclusion tag file. That of caches must start with a fixed text.
-fn has_tag(path: &[u8], tag: &[u8]) -> bool {
-    const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
-    let file = [path, b"/", tag].concat();
-    if tidebox_rt::stat(&file, true).is_err() {
-        return false;
-    }
-    tag != b"CACHEDIR.TAG" || tidebox_gnu::stream::read_all(&file).is_ok_and(|text| text.starts_with(SIGNATURE))
 }
 
 /// Strips trailing slashes from a name.

@@ -7,7 +7,6 @@ mod obstacle;
 
 use std::collections::HashSet;
 
-use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{Errno, FileKind};
 
 pub(crate) use list::list;
@@ -45,7 +44,6 @@ struct Extract<'a> {
     /// Directories get their modes and times last: a path and its attributes.
     folders: Vec<(Vec<u8>, u32, (i64, u32))>,
     delayed: Vec<Delayed>,
-    ids: Option<(Names, Names)>,
     /// Directories known to exist.
     existing: HashSet<Vec<u8>>,
 }
@@ -80,7 +78,6 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
         base,
         folders: Vec::new(),
         delayed: Vec::new(),
-        ids: None,
         existing: HashSet::new(),
     };
     let ended = scan::each(options, &mut reader, |reader, member| {
@@ -104,8 +101,8 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
 
 impl Extract<'_> {
     fn member(&mut self, reader: &mut Reader, member: &Member, folder: Option<Vec<u8>>) -> Result<(), Fatal> {
-        if matches!(member.kind, b'V' | b'M' | b'N') {
-            return if member.kind == b'V' { self.list(member, None) } else { Ok(()) };
+        if member.kind == b'V' {
+            return self.list(member, None);
         }
         let safe = self.naming.safe_name(&member.name, self.options, false).to_vec();
         let link = if member.kind == b'1' {
@@ -124,14 +121,14 @@ impl Extract<'_> {
         let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name);
         if let Some(command) = &self.options.command {
             return match member.kind {
-                b'0' | b'7' | b'S' => child::feed(command, self.options, reader, member, name),
+                b'0' | b'7' => child::feed(command, self.options, reader, member, name),
                 _ => Ok(()),
             };
         }
         if self.options.to_stdout {
             return match member.kind {
-                b'1'..=b'6' | b'D' => Ok(()),
-                b'0' | b'7' | b'S' => self.print(reader, member),
+                b'1'..=b'6' => Ok(()),
+                b'0' | b'7' => self.print(reader, member),
                 kind => {
                     unknown(name, kind);
                     self.print(reader, member)
@@ -167,7 +164,7 @@ impl Extract<'_> {
     ) -> Result<(), Fatal> {
         let path = below(folder.as_deref(), name);
         match member.kind {
-            b'5' | b'D' => self.folder(name, &path, member),
+            b'5' => self.folder(name, &path, member),
             b'2' => {
                 let target = transformed(&link, Of::SymbolicLink, self.options).unwrap_or(link);
                 self.symbolic_link(name, &path, &target, member);
@@ -178,7 +175,7 @@ impl Extract<'_> {
             }
             b'3' | b'4' => error(&[&escaped(name, true), b": Cannot mknod: ", Errno::PERM.text().as_bytes()]),
             b'6' => self.fifo(name, &path, member),
-            b'0' | b'7' | b'S' => return self.file(reader, name, &path, member),
+            b'0' | b'7' => return self.file(reader, name, &path, member),
             kind => {
                 unknown(name, kind);
                 return self.file(reader, name, &path, member);
@@ -222,7 +219,6 @@ impl Extract<'_> {
                     }
                     self.folders.push((path.to_vec(), self.mode(member), member.mtime));
                 }
-                self.owner(name, member);
             }
         }
     }
@@ -238,25 +234,6 @@ impl Extract<'_> {
 
     fn mode(&self, member: &Member) -> u32 {
         if self.keeps_modes { member.mode } else { member.mode & 0o777 & !self.umask }
-    }
-
-    /// Owners cannot be changed; `--same-owner` reports differences.
-    fn owner(&mut self, name: &[u8], member: &Member) {
-        if self.options.keep_owner != Some(true) {
-            return;
-        }
-        let (users, groups) = self.ids.get_or_insert_with(|| (Names::load(Kind::User), Names::load(Kind::Group)));
-        let id = |names: &Names, name: &[u8], id: u64, numeric: bool| {
-            let named = std::str::from_utf8(name).ok().filter(|name| !numeric && !name.is_empty());
-            named.and_then(|name| names.id(name)).map_or(id, u64::from)
-        };
-        let uid = id(users, &member.uname, member.uid, self.options.numeric);
-        let gid = id(groups, &member.gname, member.gid, self.options.numeric);
-        let own = tidebox_rt::getids().unwrap_or_default();
-        if (u64::from(own.uid), u64::from(own.gid)) != (uid, gid) {
-            let text = format!(": Cannot change ownership to uid {uid}, gid {gid}: {}", Errno::PERM.text());
-            error(&[&escaped(name, true), text.as_bytes()]);
-        }
     }
 
     /// Creates the deferred links, and sets modes and times of directories.

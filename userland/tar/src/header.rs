@@ -33,18 +33,16 @@ pub(crate) struct Member {
     pub(crate) gname: Vec<u8>,
     /// Bytes that follow in the archive.
     pub(crate) stored: u64,
-    /// Size of the file, larger than the stored size if it is sparse.
+    /// Size of the file; 0 in records before one.
     pub(crate) size: u64,
     /// Modification time: seconds and nanoseconds.
     pub(crate) mtime: (i64, u32),
     pub(crate) device: (u64, u64),
-    /// Sparse map: offset and length of the stored parts.
-    pub(crate) parts: Option<Vec<(u64, u64)>>,
 }
 
 impl Member {
     pub(crate) fn is_dir(&self) -> bool {
-        matches!(self.kind, b'5' | b'D')
+        self.kind == b'5'
     }
 }
 
@@ -64,11 +62,6 @@ const GNAME: (usize, usize) = (297, 32);
 const MAJOR: (usize, usize) = (329, 8);
 const MINOR: (usize, usize) = (337, 8);
 const PREFIX: (usize, usize) = (345, 155);
-/// The old GNU sparse format.
-const OLD_PARTS: (usize, usize) = (386, 96);
-const OLD_MORE: usize = 482;
-const OLD_SIZE: (usize, usize) = (483, 12);
-
 fn field(block: &Block, (at, length): (usize, usize)) -> &[u8] {
     block.get(at..at + length).unwrap_or_default()
 }
@@ -170,33 +163,7 @@ pub(crate) fn parse(block: &Block) -> Parsed {
         size: if kind == b'1' { 0 } else { size },
         mtime: (mtime, 0),
         device: (unsigned(block, MAJOR).unwrap_or(0), unsigned(block, MINOR).unwrap_or(0)),
-        parts: None,
     }))
-}
-
-/// The sparse map of an old GNU header: the parts, whether more follow, and the real size.
-#[expect(clippy::type_complexity, reason = "the three are taken apart where they are asked for")]
-pub(crate) fn old_parts(block: &Block) -> Option<(Vec<(u64, u64)>, bool, u64)> {
-    let parts = pairs(field(block, OLD_PARTS))?;
-    let more = block.get(OLD_MORE).is_some_and(|byte| *byte != 0);
-    Some((parts, more, unsigned(block, OLD_SIZE)?))
-}
-
-/// Parts in a continuation block of a sparse map, and whether more follow.
-pub(crate) fn more_parts(block: &Block) -> Option<(Vec<(u64, u64)>, bool)> {
-    Some((pairs(block.get(..504)?)?, block.get(504).is_some_and(|byte| *byte != 0)))
-}
-
-fn pairs(fields: &[u8]) -> Option<Vec<(u64, u64)>> {
-    let mut parts = Vec::new();
-    for pair in fields.chunks_exact(24) {
-        let (offset, length) = pair.split_at_checked(12)?;
-        if length.first() == Some(&0) {
-            break;
-        }
-        parts.push((u64::try_from(number(offset)?).ok()?, u64::try_from(number(length)?).ok()?));
-    }
-    Some(parts)
 }
 
 fn put(block: &mut Block, (at, length): (usize, usize), bytes: &[u8]) {

@@ -35,9 +35,8 @@ impl Lines {
             match member.kind {
                 b'2' => self.held.extend([b" -> ".as_slice(), &escaped(&member.link, false)].concat()),
                 b'1' => self.held.extend([b" link to ".as_slice(), &escaped(&member.link, false)].concat()),
-                b'0'..=b'7' | b'S' | b'D' => {}
+                b'0'..=b'7' => {}
                 b'V' => self.held.extend_from_slice(b"--Volume Header--"),
-                b'M' => self.held.extend_from_slice(b"--Continued at byte 0--"),
                 kind => self.held.extend([b" unknown file type ".as_slice(), &crate::quote::quoted(&[kind])].concat()),
             }
         }
@@ -47,7 +46,7 @@ impl Lines {
 
     fn long(&mut self, member: &Member, options: &Options) -> Vec<u8> {
         let kind = match member.kind {
-            b'5' | b'D' => 'd',
+            b'5' => 'd',
             b'2' => 'l',
             b'1' => 'h',
             b'3' => 'c',
@@ -55,8 +54,7 @@ impl Lines {
             b'6' => 'p',
             b'7' => 'C',
             b'V' => 'V',
-            b'M' => 'M',
-            b'0' | b'S' => '-',
+            b'0' => '-',
             _ => '?',
         };
         let modes = letters(member.mode);

@@ -75,7 +75,6 @@ fn run(options: &Options) -> i32 {
         Mode::List => extract::list(options),
         Mode::Compare => compare::compare(options),
         Mode::Append | Mode::Update => change::append(options),
-        Mode::Concatenate => change::concatenate(options),
         Mode::Delete => change::delete(options),
         Mode::TestLabel => label::test(options),
     };

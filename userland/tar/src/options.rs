@@ -18,7 +18,6 @@ use crate::transform::Transform;
 use apply::Reading;
 use flags::LINE;
 pub(crate) use matching::How;
-pub(crate) use values::by_suffix;
 
 /// Operation of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +27,6 @@ pub(crate) enum Mode {
     List,
     Append,
     Update,
-    Concatenate,
     Delete,
     Compare,
     TestLabel,
@@ -87,14 +85,12 @@ pub(crate) struct Options {
     pub(crate) newer: Option<((i64, u32), bool)>,
     pub(crate) file_mode: Option<tidebox_gnu::mode::Change>,
     pub(crate) excludes: Excludes,
-    pub(crate) tags: Vec<(Vec<u8>, TagRule)>,
     pub(crate) transforms: Vec<Transform>,
     pub(crate) show_transformed: bool,
     pub(crate) strip: usize,
     pub(crate) old: Old,
     pub(crate) touch: bool,
     pub(crate) keep_modes: Option<bool>,
-    pub(crate) keep_owner: Option<bool>,
     pub(crate) to_stdout: bool,
     pub(crate) remove_files: bool,
     pub(crate) totals: bool,
@@ -146,14 +142,12 @@ impl Options {
             newer: None,
             file_mode: None,
             excludes: Excludes::default(),
-            tags: Vec::new(),
             transforms: Vec::new(),
             show_transformed: false,
             strip: 0,
             old: Old::Replace,
             touch: false,
             keep_modes: None,
-            keep_owner: None,
             to_stdout: false,
             remove_files: false,
             totals: false,
@@ -189,16 +183,6 @@ impl Default for PaxOptions {
     fn default() -> Self {
         Self { deletes: Vec::new(), name: "%d/PaxHeaders/%f".to_owned() }
     }
-}
-
-/// Parts of a directory with an exclusion tag that are added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TagRule {
-    /// The directory and the tag file.
-    KeepTag,
-    /// The directory.
-    KeepFolder,
-    Nothing,
 }
 
 /// Error of the command line.

@@ -10,18 +10,9 @@ pub(crate) type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 /// Parses records of the form `LENGTH KEY=VALUE`, up to the first invalid one.
 pub(crate) fn parse(mut text: &[u8]) -> Records {
     let mut records = Records::new();
-    let mut offsets: Vec<Vec<u8>> = Vec::new();
     while let Some((key, value, rest)) = record(text) {
         text = rest;
-        // Old sparse files list their parts in repeated keys.
-        if key == b"GNU.sparse.offset" || key == b"GNU.sparse.numbytes" {
-            offsets.push(value.to_vec());
-        } else {
-            records.insert(key.to_vec(), value.to_vec());
-        }
-    }
-    if !offsets.is_empty() {
-        records.insert(b"GNU.sparse.map".to_vec(), offsets.join(&b','));
+        records.insert(key.to_vec(), value.to_vec());
     }
     records
 }
@@ -52,9 +43,6 @@ pub(crate) fn apply(records: &Records, member: &mut Member) {
             b"mtime" => member.mtime = time(value).unwrap_or(member.mtime),
             _ => {}
         }
-    }
-    if let Some(name) = records.get(b"GNU.sparse.name".as_slice()) {
-        member.name.clone_from(name);
     }
     if member.kind == b'0' && member.name.ends_with(b"/") {
         member.kind = b'5';
@@ -106,20 +94,6 @@ fn time(text: &[u8]) -> Option<(i64, u32)> {
         return Some((seconds.checked_sub(1)?, 1_000_000_000 - nanoseconds));
     }
     Some((seconds, nanoseconds))
-}
-
-/// The sparse map and real size. Without a map it precedes the content.
-#[expect(clippy::type_complexity, reason = "the pair is taken apart where it is asked for")]
-pub(crate) fn parts(records: &Records) -> Option<(Option<Vec<(u64, u64)>>, u64)> {
-    let number = |key: &[u8]| std::str::from_utf8(records.get(key)?).ok()?.parse::<u64>().ok();
-    let size = number(b"GNU.sparse.realsize").or_else(|| number(b"GNU.sparse.size"))?;
-    let Some(map) = records.get(b"GNU.sparse.map".as_slice()) else {
-        return (number(b"GNU.sparse.major") == Some(1)).then_some((None, size));
-    };
-    let text = std::str::from_utf8(map).ok()?;
-    let numbers: Vec<u64> = text.split(',').map_while(|number| number.parse().ok()).collect();
-    let parts = numbers.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect();
-    Some((Some(parts), size))
 }
 
 /// Formats one record. Its length includes its own digits.

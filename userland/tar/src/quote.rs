@@ -1,53 +1,10 @@
 //! Quoting of names.
 
-use std::cell::Cell;
-
 use tidebox_gnu::message;
-
-/// Quoting style.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
-    Literal,
-    Escape,
-}
-
-thread_local! {
-    static STYLE: Cell<Style> = const { Cell::new(Style::Escape) };
-}
-
-impl Style {
-    /// Parses the name of a style.
-    pub(crate) fn parse(name: &str) -> Result<Self, Vec<u8>> {
-        match name {
-            "literal" => Ok(Self::Literal),
-            "escape" => Ok(Self::Escape),
-            "shell"
-            | "shell-always"
-            | "shell-escape"
-            | "shell-escape-always"
-            | "c"
-            | "c-maybe"
-            | "locale"
-            | "clocale" => Err(format!("the quoting style '{name}' is not supported").into_bytes()),
-            _ => {
-                let hint = "Try 'tar --quoting-style=help' to get a list.";
-                Err(format!("Unknown quoting style '{name}'. {hint}").into_bytes())
-            }
-        }
-    }
-}
-
-/// Sets the style.
-pub(crate) fn set_style(style: Style) {
-    STYLE.set(style);
-}
 
 /// Quotes a name. A colon is escaped if it would end the name.
 pub(crate) fn escaped(name: &[u8], colon: bool) -> Vec<u8> {
-    match STYLE.get() {
-        Style::Literal => name.to_vec(),
-        Style::Escape => with_escapes(name, colon, None),
-    }
+    with_escapes(name, colon, None)
 }
 
 /// Escapes bytes that could harm a terminal.

@@ -21,6 +21,8 @@ pub(crate) enum ReadError {
     Ended,
     /// An extended header exceeds the limit.
     TooLong,
+    /// A member is stored without its zeros.
+    Sparse,
 }
 
 /// Next block.
@@ -165,66 +167,13 @@ impl Reader {
                     let mut all = self.global.clone();
                     all.extend(records);
                     pax::apply(&all, &mut member);
-                    self.begin(&mut member, &block, &all)?;
+                    if member.kind == b'S' || all.keys().any(|key| key.starts_with(b"GNU.sparse.")) {
+                        return Err(ReadError::Sparse);
+                    }
+                    self.left = member.stored;
+                    self.pad = member.stored.next_multiple_of(BLOCK as u64) - member.stored;
                     return Ok(Step::Member(member));
                 }
-            }
-        }
-    }
-
-    /// Prepares reading the content of a member.
-    fn begin(&mut self, member: &mut Member, block: &Block, records: &Records) -> Result<(), ReadError> {
-        self.left = member.stored;
-        self.pad = member.stored.next_multiple_of(BLOCK as u64) - member.stored;
-        if member.kind == b'S' {
-            let (mut parts, mut more, size) = header::old_parts(block).ok_or(ReadError::Ended)?;
-            while more {
-                let block = self.block()?.ok_or(ReadError::Ended)?;
-                let (next, again) = header::more_parts(&block).ok_or(ReadError::Ended)?;
-                parts.extend(next);
-                more = again;
-            }
-            member.size = size;
-            member.parts = Some(parts);
-        } else if let Some((parts, size)) = pax::parts(records) {
-            member.size = size;
-            member.parts = match parts {
-                Some(parts) => Some(parts),
-                None => Some(self.leading_parts()?),
-            };
-        }
-        Ok(())
-    }
-
-    /// Sparse map in decimal lines before the content.
-    fn leading_parts(&mut self) -> Result<Vec<(u64, u64)>, ReadError> {
-        let mut numbers: Vec<u64> = Vec::new();
-        let mut digits: u64 = 0;
-        loop {
-            let mut chunk = vec![0; BLOCK];
-            let got = self.read(&mut chunk)?;
-            if got < BLOCK {
-                return Err(ReadError::Ended);
-            }
-            for byte in &chunk {
-                match byte {
-                    b'0'..=b'9' => digits = digits.saturating_mul(10).saturating_add(u64::from(byte - b'0')),
-                    b'\n' => numbers.push(std::mem::take(&mut digits)),
-                    _ => break,
-                }
-                let count = numbers.first().copied().unwrap_or(u64::MAX);
-                if numbers.len() as u64 > count.saturating_mul(2) {
-                    break;
-                }
-            }
-            let Some((count, pairs)) = numbers.split_first() else {
-                return Err(ReadError::Ended);
-            };
-            if *count > MAX_LENGTH {
-                return Err(ReadError::TooLong);
-            }
-            if pairs.len() as u64 >= count.saturating_mul(2) {
-                return Ok(pairs.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect());
             }
         }
     }

@@ -23,6 +23,7 @@ pub(crate) fn read_error(options: &Options, error: ReadError) -> Fatal {
             fatal(&[&escaped(&options.archive, true), b": Cannot read: ", errno.text().as_bytes()])
         }
         ReadError::Ended => fatal(&[b"Unexpected EOF in archive"]),
+        ReadError::Sparse => fatal(&[b"archives with sparse files are not supported"]),
         ReadError::TooLong => fatal(&[b"cannot read header: the extended header is larger than 16 MiB"]),
     }
 }
@@ -83,13 +84,10 @@ pub(crate) fn open(options: &Options) -> Result<(Archive, Reader), Fatal> {
         && let Some(program) = reader.peek().ok().and_then(by_magic)
     {
         let option = match program {
-            "compress" => "-Z",
             "gzip" => "-z",
             "bzip2" => "-j",
             "xz" => "-J",
             "lzma" => "--lzma",
-            "lzip" => "--lzip",
-            "lzop" => "--lzop",
             _ => "--zstd",
         };
         return Err(fatal(&[format!("Archive is compressed. Use {option} option").as_bytes()]));

@@ -7,8 +7,7 @@ use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
 pub(crate) struct Transform {
     regex: Regex,
     parts: Vec<Part>,
-    /// Replace every match starting at this one, counted from 1, or only this one.
-    nth: usize,
+    /// Replace every match.
     global: bool,
     /// Flags: applies to member names, symbolic link targets, and hard link targets.
     applies: [bool; 3],
@@ -77,19 +76,13 @@ impl Transform {
         let (mark, rest) = text.strip_prefix(b"s")?.split_first()?;
         let (pattern, rest) = until(rest, *mark)?;
         let (replacement, mut rest) = until(rest, *mark)?;
-        let (mut extended, mut ignore_case, mut global, mut nth) = (false, false, false, 1);
+        let (mut extended, mut ignore_case, mut global) = (false, false, false);
         let mut applies = *usual;
         while let Some((flag, after)) = rest.split_first() {
             match flag {
                 b'g' => global = true,
                 b'i' => ignore_case = true,
                 b'x' => extended = true,
-                b'0'..=b'9' => {
-                    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                    nth = std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok().filter(|nth| *nth > 0)?;
-                    rest = rest.get(digits..)?;
-                    continue;
-                }
                 flag if scope(*flag, &mut applies).is_some() => {}
                 _ => break,
             }
@@ -114,7 +107,7 @@ impl Transform {
             {
                 Err("Invalid transform replacement: back reference out of range".to_owned())
             }
-            Ok(regex) => Ok((Some(Self { regex, parts: parts(&replacement), nth, global, applies }), rest)),
+            Ok(regex) => Ok((Some(Self { regex, parts: parts(&replacement), global, applies }), rest)),
             Err(error) => Err(format!("Invalid transform expression: {error}")),
         })
     }
@@ -130,7 +123,7 @@ impl Transform {
             return name.to_vec();
         }
         let mut out = Vec::new();
-        let (mut from, mut copied, mut count) = (0, 0, 0);
+        let (mut from, mut copied) = (0, 0);
         while from <= name.len() {
             let Ok(Some(groups)) = self.regex.captures(name, from) else {
                 break;
@@ -138,18 +131,11 @@ impl Transform {
             let Some(Some(whole)) = groups.first().cloned() else {
                 break;
             };
-            count += 1;
             out.extend_from_slice(name.get(copied..whole.start).unwrap_or_default());
-            if count < self.nth {
-                // GNU tar writes the text before a skipped match twice.
-                out.extend_from_slice(name.get(copied..whole.end).unwrap_or_default());
-                copied = whole.end;
-            } else {
-                self.replace(name, &groups, &mut out);
-                copied = whole.end;
-                if !self.global {
-                    break;
-                }
+            self.replace(name, &groups, &mut out);
+            copied = whole.end;
+            if !self.global {
+                break;
             }
             from = if whole.is_empty() { whole.end + 1 } else { whole.end };
         }

@@ -1,69 +1,36 @@
 //! Text output.
 
+use tidebox_gnu::stream::Output;
+
 use crate::entry::{Entry, mark};
-use crate::list::{List, Position, Totals};
-use crate::meta::size;
-use crate::options::{Lines, Options, Unprintable};
-use crate::walk::Walk;
+use crate::meta::{Meta, size};
+use crate::options::{Lines, Options};
 
-pub(crate) struct Drawing;
-
-/// A vertical line, a branch, and the last branch.
-fn strokes(lines: Lines) -> [&'static [u8]; 3] {
+/// A vertical line, a space, a branch, and the last branch.
+fn strokes(lines: Lines) -> [&'static [u8]; 4] {
     match lines {
-        Lines::None => [b"", b"", b""],
-        Lines::Ascii => [b"|   ", b"|-- ", b"`-- "],
-        Lines::Unicode => ["│\u{a0}\u{a0} ".as_bytes(), "├── ".as_bytes(), "└── ".as_bytes()],
+        Lines::None => [b"", b"", b"", b""],
+        Lines::Ascii => [b"|   ", b"    ", b"|-- ", b"`-- "],
+        Lines::Unicode => ["│\u{a0}\u{a0} ".as_bytes(), b"    ", "├── ".as_bytes(), "└── ".as_bytes()],
     }
-}
-
-fn indentation(position: &Position, lines: Lines) -> Vec<u8> {
-    let [vertical, branch, last] = strokes(lines);
-    let mut out = Vec::new();
-    if lines == Lines::None {
-        return out;
-    }
-    for more in &position.more {
-        out.extend_from_slice(if *more { vertical } else { b"    " });
-    }
-    out.extend_from_slice(if position.last { last } else { branch });
-    out
 }
 
 /// Formats a name with visible control characters.
 fn visible(name: &[u8], options: &Options) -> Vec<u8> {
-    let mut out = Vec::new();
-    if options.unprintable == Unprintable::Raw {
-        out.extend_from_slice(name);
-    } else if let Ok(text) = std::str::from_utf8(name) {
-        for letter in text.chars() {
-            let visible = !letter.is_control() && !matches!(letter, '\u{2028}' | '\u{2029}');
-            match options.unprintable {
-                _ if visible => out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
-                Unprintable::Question => out.push(b'?'),
-                _ => out.extend_from_slice(format!("\\{:03o}", u32::from(letter)).as_bytes()),
+    if options.raw {
+        return name.to_vec();
+    }
+    let mut out = String::new();
+    for chunk in name.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter {
+                _ if letter.is_control() => out.push_str(&format!("\\{:03o}", u32::from(letter))),
+                _ => out.push(letter),
             }
         }
-    } else {
-        name.iter().for_each(|byte| push_byte(*byte, options, &mut out));
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\{byte:03o}")));
     }
-    if options.quotes { [b"\"", out.as_slice(), b"\""].concat() } else { out }
-}
-
-/// Formats a byte of a name that is not text.
-fn push_byte(byte: u8, options: &Options, out: &mut Vec<u8>) {
-    match byte {
-        7..=13 => {
-            out.push(b'\\');
-            out.push(b"abtnvfr".get(usize::from(byte - 7)).copied().unwrap_or(b'?'));
-        }
-        b'\\' => out.extend_from_slice(b"\\\\"),
-        b'"' if options.quotes => out.extend_from_slice(b"\\\""),
-        b' ' if !options.quotes => out.extend_from_slice(b"\\ "),
-        32..=126 => out.push(byte),
-        _ if options.unprintable == Unprintable::Question => out.push(if byte > 127 { byte } else { b'?' }),
-        _ => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
-    }
+    out.into_bytes()
 }
 
 fn colored(text: Vec<u8>, color: Option<&str>) -> Vec<u8> {
@@ -94,52 +61,39 @@ fn line(entry: &Entry, name: &[u8], options: &Options) -> Vec<u8> {
     out
 }
 
-impl List for Drawing {
-    fn begin(&mut self, _walk: &mut Walk) {}
+/// Prints an operand with its content.
+pub(crate) fn print(out: &mut Output, operand: &Entry, options: &Options, meta: &Meta) {
+    out.push(meta.brackets(operand, options).as_bytes());
+    out.push(&line(operand, &operand.name, options));
+    print_children(out, operand, &mut Vec::new(), options, meta);
+}
 
-    fn operand(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, _opens: bool) {
-        match entry {
-            Some(entry) => {
-                let brackets = walk.brackets(entry);
-                walk.out.push(brackets.as_bytes());
-                walk.out.push(&line(entry, name, &walk.options));
-            }
-            None => walk.out.push(&[&visible(name, &walk.options), b"  [error opening dir]\n".as_slice()].concat()),
-        }
-    }
-
-    fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position) {
-        let brackets = walk.brackets(entry);
-        let indent = indentation(position, walk.options.lines);
-        walk.out.push(&indent);
-        walk.out.push(brackets.as_bytes());
-        let name = if walk.options.full_path { &entry.path } else { &entry.name };
-        walk.out.push(&line(entry, name, &walk.options));
-    }
-
-    fn close(&mut self, _walk: &mut Walk, _entry: &Entry, _position: &Position) {}
-
-    fn close_operand(&mut self, _walk: &mut Walk, _entry: Option<&Entry>, _opened: bool, _last: bool) {}
-
-    fn end(&mut self, walk: &mut Walk, totals: &Totals) {
-        if !walk.options.no_report {
-            report(walk, totals);
-        }
+fn print_children(out: &mut Output, folder: &Entry, indent: &mut Vec<u8>, options: &Options, meta: &Meta) {
+    let [vertical, space, branch, last] = strokes(options.lines);
+    for (at, entry) in folder.children.iter().enumerate() {
+        let is_last = at + 1 == folder.children.len();
+        out.push(indent);
+        out.push(if is_last { last } else { branch });
+        out.push(meta.brackets(entry, options).as_bytes());
+        out.push(&line(entry, if options.full_path { &entry.path } else { &entry.name }, options));
+        let length = indent.len();
+        indent.extend_from_slice(if is_last { space } else { vertical });
+        print_children(out, entry, indent, options, meta);
+        indent.truncate(length);
     }
 }
 
-/// Prints the numbers of directories and files.
-fn report(walk: &mut Walk, totals: &Totals) {
+/// Prints the numbers of directories and files, and the sum of sizes.
+pub(crate) fn report(out: &mut Output, (folders, files): (u64, u64), bytes: u64, options: &Options) {
     let mut text = String::from("\n");
-    if walk.options.du {
-        let unit = if walk.options.sizes == crate::options::Sizes::Bytes { " bytes" } else { "" };
-        text.push_str(&format!(" {}{unit} used in ", size(totals.size, walk.options.sizes)));
+    if options.du {
+        let unit = if options.human { "" } else { " bytes" };
+        text.push_str(&format!(" {}{unit} used in ", size(bytes, options.human)));
     }
-    let folders = if totals.folders == 1 { "directory" } else { "directories" };
-    text.push_str(&format!("{} {folders}", totals.folders));
-    if !walk.options.folders_only {
-        text.push_str(&format!(", {} file{}", totals.files, if totals.files == 1 { "" } else { "s" }));
+    text.push_str(&format!("{folders} {}", if folders == 1 { "directory" } else { "directories" }));
+    if !options.folders_only {
+        text.push_str(&format!(", {files} file{}", if files == 1 { "" } else { "s" }));
     }
     text.push('\n');
-    walk.out.push(text.as_bytes());
+    out.push(text.as_bytes());
 }

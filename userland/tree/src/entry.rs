@@ -12,10 +12,12 @@ pub(crate) struct Entry {
     pub(crate) target: Option<Vec<u8>>,
     /// Metadata of the link target; `None` for a dangling link.
     pub(crate) beyond: Option<Stat>,
-    /// With `--du` the total size of its content.
+    /// With `--du` includes the size of its content.
     pub(crate) size: u64,
-    /// Content of a directory, if it is read ahead.
-    pub(crate) children: Option<Vec<Self>>,
+    /// Listed content of a directory.
+    pub(crate) children: Vec<Self>,
+    /// Whether the directory contains anything that could be listed.
+    pub(crate) is_full: bool,
     /// The entry is a file with a list of paths.
     pub(crate) is_list: bool,
     /// Reason why a directory is not listed.
@@ -23,6 +25,15 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Returns the number of directories and files below it.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        self.children.iter().fold((0, 0), |(folders, files), child| {
+            let (inner_folders, inner_files) = child.totals();
+            let is_folder = u64::from(child.is_folder());
+            (folders + inner_folders + is_folder, files + inner_files + 1 - is_folder)
+        })
+    }
+
     pub(crate) fn is_link(&self) -> bool {
         self.stat.kind() == FileKind::Symlink
     }
@@ -38,7 +49,7 @@ impl Entry {
         self.stat.kind() == FileKind::Dir
     }
 
-    /// Returns the type name in JSON and XML.
+    /// Returns the type name in JSON.
     pub(crate) fn type_name(&self) -> &'static str {
         match self.stat.kind() {
             _ if self.is_list => "file",

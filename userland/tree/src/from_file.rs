@@ -18,7 +18,6 @@ pub(crate) fn read(name: &[u8], options: &Options) -> Option<Entry> {
     let source: &[u8] = if name == b"." { b"-" } else { name };
     let text = tidebox_gnu::stream::read_all(source).ok()?;
     let mut root = Entry { name: name.to_vec(), path: name.to_vec(), stat: of_mode(FOLDER), ..Entry::default() };
-    root.children = Some(Vec::new());
     root.is_list = name != b".";
     for path in text.split(|byte| *byte == b'\n').filter(|path| !path.is_empty()) {
         let is_folder = path.ends_with(b"/");
@@ -34,7 +33,7 @@ fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool) {
     for (at, part) in parts.iter().enumerate() {
         let last = at + 1 == parts.len();
         let path = joined(&node.path, part);
-        let children = node.children.get_or_insert_default();
+        let children = &mut node.children;
         let found = match children.iter().position(|child| child.name == *part) {
             Some(found) => found,
             None => {
@@ -46,7 +45,6 @@ fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool) {
             return;
         };
         if !last || is_folder {
-            child.children.get_or_insert_default();
             child.stat = of_mode(FOLDER);
         }
         node = child;
@@ -55,18 +53,16 @@ fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool) {
 
 /// Removes entries that the options exclude, and sorts the rest.
 fn filter(folder: &mut Entry, options: &Options, top: bool) {
-    let Some(children) = &mut folder.children else {
-        return;
-    };
+    let children = &mut folder.children;
     children.iter_mut().for_each(|child| filter(child, options, false));
     children.retain(|child| {
         let is_folder = child.is_folder();
         let matches = |patterns: &[Vec<u8>]| pattern::any(patterns, &child.name, is_folder, options.ignore_case);
         let hidden = !top && child.name.starts_with(b".") && !options.all;
         let included = is_folder || options.include.is_empty() || matches(&options.include);
-        let empty = child.children.as_ref().is_none_or(Vec::is_empty);
-        let pruned = options.prune && is_folder && empty;
+        let pruned = options.prune && is_folder && child.children.is_empty();
         !hidden && included && !matches(&options.exclude) && (is_folder || !options.folders_only) && !pruned
     });
     children.sort_by(|a, b| if options.reverse { b.name.cmp(&a.name) } else { a.name.cmp(&b.name) });
+    folder.is_full = !folder.children.is_empty();
 }

@@ -42,14 +42,6 @@ impl Rules {
         self.rules.truncate(before);
     }
 
-    /// Removes the rules of a directory.
-    pub(crate) fn leave_folder(&mut self, folder: &[u8]) {
-        let base = joined(folder, b"");
-        while self.rules.last().is_some_and(|rule| rule.base == base) {
-            self.rules.pop();
-        }
-    }
-
     /// Returns whether a file is ignored.
     pub(crate) fn ignores(&self, path: &[u8], is_folder: bool) -> bool {
         self.rules.iter().rev().find(|rule| rule.fits(path, is_folder)).is_some_and(|rule| !rule.keeps)

@@ -1,135 +1,75 @@
 //! JSON output.
 
 use tidebox_gnu::escape::json as string;
+use tidebox_gnu::mode::letters;
+use tidebox_gnu::stream::Output;
 
 use crate::entry::Entry;
-use crate::list::{List, Position, Totals};
-use crate::options::{Lines, Sizes};
-use crate::walk::Walk;
-
-pub(crate) struct Json;
-
-fn is_tight(walk: &Walk) -> bool {
-    walk.options.lines == Lines::None
-}
-
-fn indent(walk: &mut Walk, depth: usize) {
-    if !is_tight(walk) {
-        walk.out.push(&b"  ".repeat(depth + 1));
-    }
-}
-
-fn line_end(walk: &mut Walk) {
-    if !is_tight(walk) {
-        walk.out.push(b"\n");
-    }
-}
+use crate::meta::{Meta, size};
+use crate::options::Options;
 
 /// Formats all attributes of a file except its content.
-fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
-    let mut out = format!("{{\"type\":\"{}\"", entry.type_name()).into_bytes();
-    for (key, value) in walk.attributes(entry, name) {
+fn head(entry: &Entry, name: &[u8], options: &Options, meta: &Meta) -> Vec<u8> {
+    let mut out = format!("{{\"type\":\"{}\",\"name\":", entry.type_name()).into_bytes();
+    out.extend(string(name));
+    let mut push = |key: &str, value: &[u8]| {
         out.extend_from_slice(format!(",\"{key}\":").as_bytes());
-        let is_number = key == "size" && walk.options.sizes == Sizes::Bytes;
-        out.extend(if is_number { value } else { string(&value) });
+        out.extend_from_slice(value);
+    };
+    let shows = options.shows;
+    if let Some(target) = &entry.target {
+        push("target", &string(target));
     }
-    walk.out.push(&out);
+    if shows.mode {
+        push("mode", format!("\"{:04o}\"", entry.stat.mode & 0o7777).as_bytes());
+        push("prot", &string(letters(entry.stat.mode).as_bytes()));
+    }
+    if shows.user {
+        push("user", &string(meta.user(entry.stat.uid).as_bytes()));
+    }
+    if shows.group {
+        push("group", &string(meta.group(entry.stat.gid).as_bytes()));
+    }
+    if shows.size && options.human {
+        push("size", &string(size(entry.size, true).as_bytes()));
+    } else if shows.size {
+        push("size", entry.size.to_string().as_bytes());
+    }
+    if shows.date {
+        push("time", &string(meta.date(entry, options).as_bytes()));
+    }
+    out
 }
 
-impl List for Json {
-    fn begin(&mut self, walk: &mut Walk) {
-        walk.out.push(b"[");
-        line_end(walk);
+/// Prints an entry with its content.
+pub(crate) fn print(out: &mut Output, entry: &Entry, depth: usize, options: &Options, meta: &Meta) {
+    let indent = b"  ".repeat(depth + 1);
+    out.push(&indent);
+    let name = if options.full_path { &entry.path } else { &entry.name };
+    out.push(&head(entry, name, options, meta));
+    if let Some(problem) = &entry.problem {
+        out.push(format!(",\"contents\":[{{\"error\": \"{problem}\"}}]").as_bytes());
+    } else if !entry.children.is_empty() {
+        out.push(b",\"contents\":[\n");
+        for (at, child) in entry.children.iter().enumerate() {
+            print(out, child, depth + 1, options, meta);
+            out.push(if at + 1 < entry.children.len() { b",\n" } else { b"\n" });
+        }
+        out.push(&indent);
+        out.push(b"]");
     }
-
-    fn operand(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool) {
-        match entry {
-            Some(entry) => {
-                indent(walk, 0);
-                head(walk, entry, name);
-                if !opens && entry.problem.is_none() {
-                    return;
-                }
-                walk.out.push(b",\"contents\":[");
-                match &entry.problem {
-                    Some(problem) => {
-                        walk.out.push(format!("{{\"error\": \"{problem}\"}}").as_bytes());
-                        line_end(walk);
-                        line_end(walk);
-                    }
-                    None if opens => line_end(walk),
-                    None => {}
-                }
-            }
-            None => {
-                walk.out.push(&[b",\"name\":".as_slice(), &string(name), b",\"contents\":["].concat());
-                walk.out.push(b"{\"error\": \"error opening dir\"}");
-                line_end(walk);
-                line_end(walk);
-            }
-        }
-    }
-
-    fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position) {
-        indent(walk, position.depth() + 1);
-        let name = if walk.options.full_path { &entry.path } else { &entry.name };
-        head(walk, entry, name);
-        if position.opens {
-            walk.out.push(b",\"contents\":[");
-            line_end(walk);
-            return;
-        }
-        if let Some(problem) = &entry.problem {
-            walk.out.push(format!(",\"contents\":[{{\"error\": \"{problem}\"}}").as_bytes());
-            line_end(walk);
-            indent(walk, 0);
-            walk.out.push(b"]");
-        }
-        end_entry(walk, position);
-    }
-
-    fn close(&mut self, walk: &mut Walk, _entry: &Entry, position: &Position) {
-        indent(walk, position.depth() + 1);
-        walk.out.push(b"]");
-        end_entry(walk, position);
-    }
-
-    fn close_operand(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool) {
-        if opened || entry.is_none_or(|entry| entry.problem.is_some()) {
-            indent(walk, 0);
-            walk.out.push(b"]");
-        }
-        walk.out.push(b"}");
-        if !last {
-            walk.out.push(b",");
-        }
-        line_end(walk);
-    }
-
-    fn end(&mut self, walk: &mut Walk, totals: &Totals) {
-        if walk.options.no_report {
-            line_end(walk);
-        }
-        if !walk.options.no_report {
-            walk.out.push(b",");
-            line_end(walk);
-            indent(walk, 0);
-            walk.out.push(b"{\"type\":\"report\"");
-            if walk.options.du {
-                walk.out.push(format!(",\"size\":{}", totals.size).as_bytes());
-            }
-            walk.out.push(format!(",\"directories\":{}", totals.folders).as_bytes());
-            if !walk.options.folders_only {
-                walk.out.push(format!(",\"files\":{}", totals.files).as_bytes());
-            }
-            walk.out.push(b"}");
-            line_end(walk);
-        }
-        walk.out.push(b"]\n");
-    }
+    out.push(b"}");
 }
 
-fn end_entry(walk: &mut Walk, position: &Position) {
-    walk.out.push(if position.last { b"}" } else { b"}," });
-    line_end(walk);
+/// Prints the numbers of directories and files, and the sum of sizes.
+pub(crate) fn report(out: &mut Output, (folders, files): (u64, u64), bytes: u64, options: &Options) {
+    out.push(b",\n  {\"type\":\"report\"");
+    if options.du {
+        out.push(format!(",\"size\":{bytes}").as_bytes());
+    }
+    out.push(format!(",\"directories\":{folders}").as_bytes());
+    if !options.folders_only {
+        out.push(format!(",\"files\":{files}").as_bytes());
+    }
+    out.push(b"}");
 }

@@ -6,7 +6,7 @@ use tidebox_gnu::user::{Kind, Names};
 use tidebox_gnu::zone::Zone;
 
 use crate::entry::Entry;
-use crate::options::{Options, Sizes};
+use crate::options::Options;
 
 /// Half a year in seconds, as in `tree`: older files show their year.
 const HALF_YEAR: i64 = 6 * 31 * 24 * 3600;
@@ -40,6 +40,10 @@ impl Meta {
     pub(crate) fn brackets(&self, entry: &Entry, options: &Options) -> String {
         let shows = options.shows;
         let mut parts = Vec::new();
+        // The file does not exist.
+        if entry.stat.mode == 0 {
+            return String::new();
+        }
         if shows.mode {
             parts.push(letters(entry.stat.mode));
         }
@@ -50,7 +54,7 @@ impl Meta {
             parts.push(format!("{:<8.32}", self.group(entry.stat.gid)));
         }
         if shows.size {
-            parts.push(size(entry.size, options.sizes));
+            parts.push(size(entry.size, options.human));
         }
         if shows.date {
             parts.push(self.date(entry, options));
@@ -60,8 +64,7 @@ impl Meta {
 
     /// Formats the time of a file.
     pub(crate) fn date(&self, entry: &Entry, options: &Options) -> String {
-        let ns = if options.shows.changed { entry.stat.ctime_ns } else { entry.stat.mtime_ns };
-        let moment = Moment::local_ns(ns);
+        let moment = Moment::local_ns(entry.stat.mtime_ns);
         let field = |letter| moment.field(letter).unwrap_or_default();
         match &options.time_format {
             Some(format) => {
@@ -78,22 +81,19 @@ impl Meta {
 }
 
 /// Formats a size: eleven columns for bytes, four for units.
-pub(crate) fn size(bytes: u64, sizes: Sizes) -> String {
-    let base: u64 = match sizes {
-        Sizes::Bytes => return format!("{bytes:>11}"),
-        Sizes::Human => 1024,
-        Sizes::Si => 1000,
-    };
-    let units = if sizes == Sizes::Si { "BkMGTPEZY" } else { "BKMGTPEZY" };
-    if bytes < base {
+pub(crate) fn size(bytes: u64, human: bool) -> String {
+    if !human {
+        return format!("{bytes:>11}");
+    }
+    if bytes < 1024 {
         return format!("{bytes:>4}");
     }
     let (mut size, mut unit) = (bytes, 1);
-    while size >= base * base {
-        size /= base;
+    while size >= 1024 * 1024 {
+        size /= 1024;
         unit += 1;
     }
-    let letter = units.chars().nth(unit).unwrap_or('?');
-    let digits = usize::from(size / base < 10);
-    format!("{:>3.digits$}{letter}", size as f64 / base as f64)
+    let letter = "BKMGTPEZY".chars().nth(unit).unwrap_or('?');
+    let digits = usize::from(size / 1024 < 10);
+    format!("{:>3.digits$}{letter}", size as f64 / 1024.0)
 }

@@ -5,15 +5,6 @@ use tidebox_gnu::options::Syntax;
 
 use crate::color::Colors;
 
-/// Output format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Form {
-    #[default]
-    Drawing,
-    Json,
-    Xml,
-}
-
 /// Sort key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
@@ -22,28 +13,7 @@ pub(crate) enum Sort {
     Name,
     Version,
     Modified,
-    Changed,
     Size,
-}
-
-/// Entries that sort first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum First {
-    #[default]
-    Neither,
-    Folders,
-    Files,
-}
-
-/// Size format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Sizes {
-    #[default]
-    Bytes,
-    /// Powers of 1024.
-    Human,
-    /// Powers of 1000.
-    Si,
 }
 
 /// Line drawing characters.
@@ -55,46 +25,33 @@ pub(crate) enum Lines {
     Unicode,
 }
 
-/// Handling of unprintable characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Unprintable {
-    #[default]
-    Octal,
-    Question,
-    Raw,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     pub(crate) operands: Vec<Vec<u8>>,
-    pub(crate) form: Form,
+    pub(crate) json: bool,
     pub(crate) all: bool,
     pub(crate) folders_only: bool,
     pub(crate) follow: bool,
     pub(crate) full_path: bool,
-    pub(crate) one_device: bool,
     pub(crate) levels: Option<usize>,
     pub(crate) include: Vec<Vec<u8>>,
     pub(crate) exclude: Vec<Vec<u8>>,
     pub(crate) gitignore: bool,
-    pub(crate) git_files: Vec<Vec<u8>>,
     pub(crate) ignore_case: bool,
-    pub(crate) match_folders: bool,
     pub(crate) prune: bool,
     pub(crate) no_report: bool,
     pub(crate) lines: Lines,
     pub(crate) limit: Option<usize>,
     pub(crate) time_format: Option<String>,
     pub(crate) output: Option<Vec<u8>>,
-    pub(crate) unprintable: Unprintable,
-    pub(crate) quotes: bool,
+    pub(crate) raw: bool,
     pub(crate) shows: Shows,
-    pub(crate) sizes: Sizes,
+    pub(crate) human: bool,
     pub(crate) du: bool,
     pub(crate) marks: bool,
     pub(crate) sort: Sort,
     pub(crate) reverse: bool,
-    pub(crate) first: First,
+    pub(crate) folders_first: bool,
     pub(crate) colors: Option<Colors>,
     pub(crate) from_file: bool,
     color: bool,
@@ -109,8 +66,6 @@ pub(crate) struct Shows {
     pub(crate) group: bool,
     pub(crate) size: bool,
     pub(crate) date: bool,
-    /// Status change time instead of modification time.
-    pub(crate) changed: bool,
 }
 
 tidebox_gnu::options! {
@@ -120,58 +75,42 @@ tidebox_gnu::options! {
         Folders = "-d", "directories only";
         Follow = "-l", "follow links to directories";
         FullPath = "-f", "print the whole path of each file";
-        OneDevice = "-x", "stay on one file system";
         Level = "-L LEVEL", "descend at most LEVEL directories";
         Include = "-P PATTERN", "only files that match PATTERN";
         Exclude = "-I PATTERN", "no files that match PATTERN";
         GitIgnore = "--gitignore", "omit files that match .gitignore files";
-        GitFile = "--gitfile=FILE", "read FILE as a .gitignore file";
         IgnoreCase = "--ignore-case", "ignore case in patterns";
-        MatchDirs = "--matchdirs", "apply -P to directories, too";
         Prune = "--prune", "omit empty directories";
         NoReport = "--noreport", "do not print the number of files";
         FileLimit = "--filelimit=N", "do not list directories with more than N entries";
         Output = "-o FILE", "print to FILE\n\nAttributes:";
-        Question = "-q", "print unprintable characters as ?";
         Raw = "-N", "print unprintable characters as they are";
-        Quotes = "-Q", "quote names";
         Mode = "-p", "print permissions";
         User = "-u", "print the user";
         Group = "-g", "print the group";
         Size = "-s", "print the size in bytes";
         Human = "-h", "print the size in units of 1024";
-        Si = "--si", "print the size in units of 1000";
         Du = "--du", "print sizes of directories with their content";
-        Date = "-D", "print the date of the last modification, or with -c of the last change";
+        Date = "-D", "print the date of the last modification";
         TimeFormat = "--timefmt=FORMAT", "format of the date";
         Marks = "-F", "mark file types like ls -F\n\nOrder:";
         SortVersion = "-v", "sort by version";
         SortModified = "-t", "sort by last modification";
-        SortChanged = "-c", "sort by last change";
         Unsorted = "-U", "do not sort";
         Reverse = "-r", "reverse the order";
         DirsFirst = "--dirsfirst", "directories first";
-        FilesFirst = "--filesfirst", "files first";
-        SortKey = "--sort=NAME", "sort by name, version, size, mtime or ctime\n\nFormat:";
+        SortKey = "--sort=NAME", "sort by name, version, size or mtime\n\nFormat:";
         NoLines = "-i", "no lines";
         Charset = "--charset=NAME", "draw lines in this character set";
         NoColor = "-n", "no colors";
         Color = "-C", "colors";
-        Xml = "-X", "XML";
         Json = "-J", "JSON\n\nInput:";
         FromFile = "--fromfile", "read paths from files; . is standard input";
         Help = "--help", "";
         Version = "--version", "";
-        Ansi = "-A", "", unsupported "ANSI lines (-A) are not supported";
-        Ibm = "-S", "", unsupported "CP437 lines (-S) are not supported";
-        Html = "-H BASE", "", unsupported "HTML output (-H) is not supported; use -J or -X";
-        Pages = "-R", "", unsupported "HTML pages (-R) are not supported";
+        Xml = "-X", "", unsupported "XML output (-X) is not supported; use -J";
+        Html = "-H BASE", "", unsupported "HTML output (-H) is not supported; use -J";
         Inodes = "--inodes", "", unsupported "inode numbers (--inodes) are not supported; use ls -i";
-        Device = "--device", "", unsupported "device numbers (--device) are not supported; use stat";
-        MetaFirst = "--metafirst", "", unsupported "--metafirst is not supported";
-        FileLinks = "--fflinks", "", unsupported "--fflinks is not supported";
-        Info = "--info", "", unsupported "--info is not supported";
-        InfoFile = "--infofile=FILE", "", unsupported "--infofile is not supported";
     }
 }
 
@@ -205,30 +144,21 @@ impl Options {
             Flag::Folders => self.folders_only = true,
             Flag::Follow => self.follow = true,
             Flag::FullPath => self.full_path = true,
-            Flag::OneDevice => self.one_device = true,
             Flag::Level => self.levels = Some(level(&value)?),
             Flag::Include => self.include.push(value),
             Flag::Exclude => self.exclude.push(value),
             Flag::GitIgnore => self.gitignore = true,
-            Flag::GitFile => {
-                self.gitignore = true;
-                self.git_files.push(value);
-            }
             Flag::IgnoreCase => self.ignore_case = true,
-            Flag::MatchDirs => self.match_folders = true,
             Flag::Prune => self.prune = true,
             Flag::NoReport => self.no_report = true,
             Flag::FileLimit => self.limit = text().parse().ok().filter(|limit| *limit > 0),
             Flag::Output => self.output = Some(value),
-            Flag::Question => self.unprintable = Unprintable::Question,
-            Flag::Raw => self.unprintable = Unprintable::Raw,
-            Flag::Quotes => self.quotes = true,
+            Flag::Raw => self.raw = true,
             Flag::Mode => self.shows.mode = true,
             Flag::User => self.shows.user = true,
             Flag::Group => self.shows.group = true,
             Flag::Size => self.shows.size = true,
-            Flag::Human => (self.shows.size, self.sizes) = (true, Sizes::Human),
-            Flag::Si => (self.shows.size, self.sizes) = (true, Sizes::Si),
+            Flag::Human => (self.shows.size, self.human) = (true, true),
             Flag::Du => self.du = true,
             Flag::Date => self.shows.date = true,
             Flag::TimeFormat => (self.shows.date, self.time_format) = (true, Some(text())),
@@ -240,8 +170,7 @@ impl Options {
             }
             Flag::NoColor => self.no_color = true,
             Flag::Color => self.color = true,
-            Flag::Xml => self.form = Form::Xml,
-            Flag::Json => self.form = Form::Json,
+            Flag::Json => self.json = true,
             Flag::FromFile => self.from_file = true,
             _ => self.set_order(flag, &value)?,
         }
@@ -252,23 +181,19 @@ impl Options {
         match flag {
             Flag::SortVersion => self.sort = Sort::Version,
             Flag::SortModified => self.sort = Sort::Modified,
-            Flag::SortChanged => (self.sort, self.shows.changed) = (Sort::Changed, true),
             Flag::Unsorted => self.sort = Sort::Nothing,
             Flag::Reverse => self.reverse = true,
-            Flag::DirsFirst => self.first = First::Folders,
-            Flag::FilesFirst => self.first = First::Files,
+            Flag::DirsFirst => self.folders_first = true,
             Flag::SortKey => {
                 self.sort = match value {
                     b"name" => Sort::Name,
                     b"version" => Sort::Version,
                     b"size" => Sort::Size,
                     b"mtime" => Sort::Modified,
-                    b"ctime" => Sort::Changed,
                     other => {
-                        // `tree` prints half of the message on standard output; scripts that compare the streams depend on it.
                         let name = String::from_utf8_lossy(other);
-                        tidebox_gnu::eprint_part!("tree: Sort type '{name}' not valid, should be one of: ");
-                        return Err(ToolResult::PrintAndCode(b"name,version,size,mtime,ctime\n".to_vec(), 1));
+                        let text = format!("Sort type '{name}' not valid, should be one of: name,version,size,mtime");
+                        return Err(ToolResult::Failure(text, 1));
                     }
                 };
             }

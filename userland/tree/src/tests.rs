@@ -1,6 +1,5 @@
 use crate::ignore::Rules;
 use crate::meta::size;
-use crate::options::Sizes;
 use crate::pattern;
 
 #[test]
@@ -38,13 +37,9 @@ fn git_rules_match_names_paths_and_directories() {
 
 #[test]
 fn sizes_have_units() {
-    for (bytes, sizes, wanted) in [
-        (1023, Sizes::Human, "1023"),
-        (1024, Sizes::Human, "1.0K"),
-        (4096, Sizes::Si, "4.1k"),
-        (123_456_789, Sizes::Human, "118M"),
-        (5, Sizes::Bytes, "          5"),
-    ] {
-        assert_eq!(size(bytes, sizes), wanted, "{bytes}");
+    for (bytes, human, wanted) in
+        [(1023, true, "1023"), (1024, true, "1.0K"), (123_456_789, true, "118M"), (5, false, "          5")]
+    {
+        assert_eq!(size(bytes, human), wanted, "{bytes}");
     }
 }

@@ -17,7 +17,6 @@ impl Compiler {
             Token::Sign(Sign::Greater) => Sink::File,
             Token::Sign(Sign::Append) => Sink::Append,
             Token::Sign(Sign::Pipe) => Sink::Pipe,
-            Token::Sign(Sign::TwoWay) => Sink::TwoWay,
             _ => Sink::Standard,
         };
         if sink != Sink::Standard {
@@ -33,10 +32,9 @@ impl Compiler {
     fn ends_list(&self) -> bool {
         match self.token {
             Token::Newline | Token::End => true,
-            Token::Sign(sign) => matches!(
-                sign,
-                Sign::Semicolon | Sign::CloseBrace | Sign::Greater | Sign::Append | Sign::Pipe | Sign::TwoWay
-            ),
+            Token::Sign(sign) => {
+                matches!(sign, Sign::Semicolon | Sign::CloseBrace | Sign::Greater | Sign::Append | Sign::Pipe)
+            }
             _ => false,
         }
     }

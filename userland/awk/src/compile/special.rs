@@ -25,11 +25,6 @@ pub(crate) const SPECIAL: &[&str] = &[
     "ARGV",
     "ENVIRON",
     "PROCINFO",
-    "BINMODE",
-    "LINT",
-    "TEXTDOMAIN",
-    "PREC",
-    "ROUNDMODE",
 ];
 
 /// Number of variables stored or watched by the interpreter.

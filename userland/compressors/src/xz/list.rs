@@ -1,15 +1,14 @@
 //! Output of `-l`, from the index at the end of each stream.
 
+use tidebox_gnu::message::print_error;
+use tidebox_gnu::tool::print;
 use tidebox_rt::{Errno, Fd};
 
-use super::Xz;
-use super::file::nice;
 use crate::stream;
-use crate::words::show;
 
 /// Totals of the listed files.
 #[derive(Debug, Default)]
-pub(crate) struct Sums {
+struct Sums {
     files: u64,
     streams: u64,
     blocks: u64,
@@ -25,31 +24,35 @@ enum ListError {
     Invalid(&'static str),
 }
 
+const HEADING: &str = "Strms  Blocks   Compressed Uncompressed  Ratio  Check   Filename\n";
 const DAMAGED: ListError = ListError::Invalid("Compressed data is corrupt");
 
-impl Xz {
-    pub(crate) fn list(&mut self, name: &[u8]) {
+/// Lists files, and returns the exit code.
+pub(super) fn list(files: &[Vec<u8>]) -> i32 {
+    let mut sums = Sums::default();
+    let mut code = 0;
+    for name in files {
         let found = stream::open(name).map_err(ListError::System).and_then(|fd| {
             let found = examine(fd);
             // Nothing was written to it.
             let _ = tidebox_rt::close(fd);
             found
         });
+        let shown = String::from_utf8_lossy(name);
         let file = match found {
             Ok(file) => file,
-            Err(ListError::System(errno)) => return self.error(&[name, b": ", errno.text().as_bytes()]),
-            Err(ListError::Invalid(what)) => return self.error(&[name, b": ", what.as_bytes()]),
+            Err(error) => {
+                let what = match error {
+                    ListError::System(errno) => errno.text(),
+                    ListError::Invalid(what) => what,
+                };
+                print_error("xz", &format!("{shown}: {what}"));
+                code = 1;
+                continue;
+            }
         };
-        let heading = if self.sums.files == 0 {
-            "Strms  Blocks   Compressed Uncompressed  Ratio  Check   Filename\n"
-        } else {
-            ""
-        };
-        let line = [heading.as_bytes(), columns(&file).as_bytes(), name, b"\n"].concat();
-        if let Err(errno) = show(&line) {
-            self.error(&[b"(stdout): ", errno.text().as_bytes()]);
-        }
-        let sums = &mut self.sums;
+        let heading = if sums.files == 0 { HEADING } else { "" };
+        code |= print("xz", format!("{heading}{}{shown}\n", columns(&file)).as_bytes());
         sums.files += 1;
         sums.streams += file.streams;
         sums.blocks += file.blocks;
@@ -57,18 +60,27 @@ impl Xz {
         sums.large += file.large;
         sums.checks |= file.checks;
     }
-
-    /// Prints the totals if there are several files.
-    pub(crate) fn totals(&mut self) {
-        let files = self.sums.files;
-        if files <= 1 {
-            return;
-        }
-        let text = format!("{}\n{}{files} files\n", "-".repeat(79), columns(&self.sums));
-        if let Err(errno) = show(text.as_bytes()) {
-            self.error(&[b"(stdout): ", errno.text().as_bytes()]);
-        }
+    if sums.files > 1 {
+        let text = format!("{}\n{}{} files\n", "-".repeat(79), columns(&sums), sums.files);
+        code |= print("xz", text.as_bytes());
     }
+    code
+}
+
+/// Formats a number of bytes for people.
+pub(super) fn nice(bytes: u64) -> String {
+    if bytes < 10_000 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = "KiB";
+    for next in ["MiB", "GiB", "TiB"] {
+        if value <= 9999.9 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    format!("{value:.1} {unit}")
 }
 
 fn columns(sums: &Sums) -> String {
@@ -89,17 +101,9 @@ fn ratio(small: u64, large: u64) -> String {
 }
 
 fn checks(kinds: u16) -> String {
-    let names: Vec<String> = (0..16)
-        .filter(|kind| kinds >> kind & 1 == 1)
-        .map(|kind| match kind {
-            0 => "None".to_owned(),
-            1 => "CRC32".to_owned(),
-            4 => "CRC64".to_owned(),
-            10 => "SHA-256".to_owned(),
-            other => format!("Unknown-{other}"),
-        })
-        .collect();
-    names.join(",")
+    let known = [(0, "None"), (1, "CRC32"), (4, "CRC64"), (10, "SHA-256")];
+    let names = known.iter().filter(|(kind, _)| kinds >> kind & 1 == 1).map(|(_, name)| *name);
+    names.collect::<Vec<_>>().join(",")
 }
 
 /// Walks the streams of a file from its end to its start.

@@ -67,40 +67,21 @@ fn compile(pattern: &Rc<str>, flags: &Flags, world: &crate::run::World) -> Resul
         .case_insensitive(flags.ignore_case)
         .ignore_whitespace(flags.extended)
         .dot_matches_new_line(flags.dot_matches_newline);
-    let regex = builder.build().map_err(|error| {
-        fault(format!("{pattern} (at offset 0) is not a valid regex: {}", words_of_oniguruma(&error)))
-    })?;
+    let regex =
+        builder.build().map_err(|error| fault(format!("{pattern} (at offset 0) is not a valid regex: {error}")))?;
     let regex = Rc::new(regex);
     patterns.insert(key, Rc::clone(&regex));
     Ok(regex)
 }
 
-/// Error of a pattern; frequent errors have Oniguruma's message.
-fn words_of_oniguruma(error: &fancy_regex::Error) -> String {
-    let text = error.to_string();
-    let known = [
-        ("Opening parenthesis without closing", "end pattern with unmatched parenthesis"),
-        ("unclosed group", "end pattern with unmatched parenthesis"),
-        ("unopened group", "unmatched close parenthesis"),
-        ("unclosed character class", "premature end of char-class"),
-        ("Invalid character class", "premature end of char-class"),
-        ("repetition operator missing", "target of repeat operator is not specified"),
-        ("Target of repeat operator is invalid", "target of repeat operator is not specified"),
-        ("Backslash without following", "end pattern at escape"),
-    ];
-    let found = known.iter().find(|(ours, _)| text.contains(ours));
-    found.map_or(text.clone(), |(_, theirs)| (*theirs).to_owned())
-}
-
 fn matches(value: &Val, pattern: &Val, flags: &Val, only_test: bool, world: &crate::run::World) -> Result {
-    let (pattern, flags) = arguments(pattern, flags)?;
     let Some(text) = value.as_str() else {
         return Err(fault(format!("{} cannot be matched, as it is not a string", value.described())));
     };
-    let Val::String(pattern) = &pattern else {
+    let Val::String(pattern) = pattern else {
         return Err(fault(format!("{} cannot be matched, as it is not a string", pattern.described())));
     };
-    let flags = flags_of(&flags)?;
+    let flags = flags_of(flags)?;
     let regex = compile(pattern, &flags, world)?;
     let gave_up = |error: fancy_regex::Error| fault(format!("{pattern} (at offset 0) is not a valid regex: {error}"));
     let names: Vec<Option<&str>> = regex.capture_names().collect();
@@ -131,21 +112,6 @@ fn matches(value: &Val, pattern: &Val, flags: &Val, only_test: bool, world: &cra
         return Ok(Val::Bool(false));
     }
     Ok(Val::array(found))
-}
-
-/// A pattern may come with its flags in one array.
-fn arguments(pattern: &Val, flags: &Val) -> Result<(Val, Val)> {
-    match (pattern, flags) {
-        (Val::Array(array), Val::Null) => match array.0.as_slice() {
-            [pattern] => Ok((pattern.clone(), Val::Null)),
-            [pattern, flags, ..] => Ok((pattern.clone(), flags.clone())),
-            [] => Err(fault("array not a string or array")),
-        },
-        (pattern, Val::Null) if pattern.as_str().is_none() => {
-            Err(fault(format!("{} not a string or array", pattern.kind())))
-        }
-        (pattern, flags) => Ok((pattern.clone(), flags.clone())),
-    }
 }
 
 /// Converts ascending byte offsets to character counts.

@@ -31,21 +31,11 @@ pub(super) type Outcome<T> = Result<T, ParseFailed>;
 #[derive(Debug)]
 pub(super) struct ParseFailed;
 
-/// Context that selects the additional message of an error.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Within {
-    /// Brackets, after which parsing would continue.
-    Brackets,
-    /// An `if` parsed up to `then`, and its start.
-    Then(usize),
-}
-
 /// Reads a program.
 pub(crate) struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     pub(super) fresh: usize,
-    pub(super) within: Vec<Within>,
     nesting: usize,
     /// The longest operator chain in the current term, a lower bound of its depth.
     chain: usize,
@@ -56,7 +46,6 @@ pub(crate) struct Parser<'a> {
     pub(crate) calls: Vec<(&'static str, usize, usize)>,
     /// The definitions being parsed, and whether they are recursive.
     pub(super) defining: Vec<(&'static str, usize, bool)>,
-    pub(super) program: &'static str,
 }
 
 impl<'a> Parser<'a> {
@@ -65,14 +54,12 @@ impl<'a> Parser<'a> {
             tokens: tokens(program),
             at: 0,
             fresh: 0,
-            within: Vec::new(),
             nesting: 0,
             chain: 0,
             scope,
             errors: Vec::new(),
             calls: Vec::new(),
             defining: Vec::new(),
-            program,
         }
     }
 

@@ -5,32 +5,14 @@ use jaq_core::path::{Opt, Part};
 
 use super::lex::{Kind, Token};
 use super::lower::{call, step, text};
-use super::parse::{Outcome, Parser, Within};
+use super::parse::{Outcome, Parser};
 use super::{Term, keep};
 
 /// Known formats; others fail when they are used.
-const FORMATS: [&str; 11] =
-    ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@urid", "@sh", "@base64", "@base64d", "@base32"];
+const FORMATS: [&str; 9] = ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@sh", "@base64", "@base64d"];
 
 /// Filters with several value arguments that evaluate the last one first. jq does not define these in its own language.
-const LAST_FIRST: [&str; 16] = [
-    "setpath",
-    "pow",
-    "atan2",
-    "fmin",
-    "fmax",
-    "fmod",
-    "ldexp",
-    "scalb",
-    "scalbln",
-    "nextafter",
-    "nexttoward",
-    "copysign",
-    "drem",
-    "fma",
-    "hypot",
-    "split",
-];
+const LAST_FIRST: [&str; 7] = ["setpath", "pow", "atan2", "fmin", "fmax", "fmod", "split"];
 
 impl Parser<'_> {
     /// A term with the fields, indices and question marks after it.
@@ -88,9 +70,7 @@ impl Parser<'_> {
 
     /// After `[` following a term.
     fn bracket(&mut self, head: Term) -> Outcome<Term> {
-        self.within.push(Within::Brackets);
         let result = self.bracket_inner(head)?;
-        self.within.pop();
         Ok(result)
     }
 
@@ -176,20 +156,13 @@ impl Parser<'_> {
             }
             "$" => {
                 self.next();
-                let name = self.peek();
-                if name.is("__loc__") {
-                    self.next();
-                    return Ok(self.location(name.at));
-                }
-                let name = self.name(&["IDENT", "__loc__"])?;
+                let name = self.name(&["IDENT"])?;
                 Ok(self.variable(keep(format!("${name}")), token.at))
             }
             "(" => {
                 self.next();
-                self.within.push(Within::Brackets);
                 let inner = self.pipe()?;
                 self.expect(")", &[])?;
-                self.within.pop();
                 Ok(inner)
             }
             "[" => {
@@ -197,10 +170,8 @@ impl Parser<'_> {
                 if self.eat("]") {
                     return Ok(Term::Arr(None));
                 }
-                self.within.push(Within::Brackets);
                 let inner = self.pipe()?;
                 self.expect("]", &[])?;
-                self.within.pop();
                 Ok(Term::Arr(Some(Box::new(inner))))
             }
             "{" => {
@@ -241,7 +212,6 @@ impl Parser<'_> {
     fn filter(&mut self, token: Token) -> Outcome<Term> {
         let mut arguments = Vec::new();
         if self.eat("(") {
-            self.within.push(Within::Brackets);
             loop {
                 arguments.push(self.pipe()?);
                 if !self.eat(";") {
@@ -249,7 +219,6 @@ impl Parser<'_> {
                 }
             }
             self.expect(")", &[])?;
-            self.within.pop();
         }
         let arity = arguments.len();
         if let Some(called) = self.scope.filter(token.text, arity) {
@@ -284,14 +253,6 @@ impl Parser<'_> {
         self.calls.push((keep(name.to_owned()), usize::MAX, at));
     }
 
-    /// `$__loc__`
-    pub(super) fn location(&mut self, at: usize) -> Term {
-        let before = self.program.get(..at).unwrap_or_default();
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        let line = Term::Num(keep(line.to_string()));
-        Term::Obj(vec![(text("file"), Some(text(crate::program::TOP))), (text("line"), Some(line))])
-    }
-
     /// A string with its interpolations, from the opening quote.
     pub(super) fn string(&mut self, format: Option<&'static str>) -> Outcome<Term> {
         self.next();
@@ -305,13 +266,11 @@ impl Parser<'_> {
                 }
                 Kind::InterpolationStart => {
                     self.next();
-                    self.within.push(Within::Brackets);
                     let term = self.pipe()?;
                     if self.peek().kind != Kind::InterpolationEnd {
                         return Err(self.unexpected(&[]));
                     }
                     self.next();
-                    self.within.pop();
                     parts.push(StrPart::Term(term));
                 }
                 Kind::QuoteEnd => {

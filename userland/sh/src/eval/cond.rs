@@ -35,9 +35,7 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn run_cond(&mut self, cond: &Cond) -> EvalResult {
         self.set_command_text(|| crate::print::condition(cond));
-        if !self.run_debug_trap()? {
-            return Ok(());
-        }
+        self.run_debug_trap()?;
         let truth = self.cond(cond, false)?;
         self.status = match truth {
             Some(true) => 0,
@@ -137,18 +135,14 @@ impl Shell {
 
     /// `==`, `=` and `!=`.
     fn match_pattern(&mut self, op: CondOp, subject: &[u8], right: &Word, not: bool) -> EvalResult<Option<bool>> {
-        let pattern;
+        let pattern = self.expand_pattern(right)?;
         if self.options.xtrace {
             let name: &[u8] = match op {
                 CondOp::Match => b"==",
                 CondOp::Same => b"=",
                 _ => b"!=",
             };
-            let shown;
-            (pattern, shown) = self.traced_pattern(right)?;
-            self.trace_test(not, &[subject, name, &shown]);
-        } else {
-            pattern = self.expand_pattern(right)?;
+            self.trace_test(not, &[subject, name, &pattern]);
         }
         let style = Style { extended: true, fold: self.options.nocasematch };
         let matches = Pattern::new(&pattern, style).matches(subject);
@@ -210,11 +204,7 @@ impl Shell {
                 regex
             }
         };
-        let Ok(found) = regex.find(subject) else {
-            self.report_error("[[: the regular expression's back-references take too many steps");
-            self.status = 2;
-            return Ok(None);
-        };
+        let found = regex.find(subject);
         let mut groups: BTreeMap<u64, Bytes> = BTreeMap::new();
         for (at, group) in (0..).zip(found.iter().flatten()) {
             let text = group.and_then(|(start, end)| subject.get(start..end)).unwrap_or_default();

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use crate::function::Function;
 use crate::ir::Bytes;
-use crate::options::Options;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Frame, Shell, Unwind};
 use crate::trap;
@@ -65,7 +64,7 @@ impl Shell {
         }
         let mut words = args;
         words.drain(..1.min(words.len()));
-        let caller = self.start_call(function, &words);
+        let caller = self.start_call(function);
         let result = self.with_positional(words, |shell| shell.run_function_body(function));
         self.builtin.getopts_position = caller.getopts_at;
         let result = self.run_return_trap(function, result);
@@ -75,9 +74,7 @@ impl Shell {
             crate::character::set_bytes(caller.in_bytes);
             self.apply_locale();
         }
-        if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
-            self.restore_options(*options);
-        }
+        self.frames.pop();
         self.flow.loops = caller.loops;
         self.line = caller.line;
         match result {
@@ -89,18 +86,16 @@ impl Shell {
     }
 
     /// Starts a call: pushes a frame and a scope, and removes the traps that functions do not inherit.
-    fn start_call(&mut self, function: &Function, words: &[Bytes]) -> Caller {
+    fn start_call(&mut self, function: &Function) -> Caller {
         let (loops, line) = (std::mem::take(&mut self.flow.loops), self.line);
         self.frames.push(Frame {
             name: Rc::clone(&function.name),
             source: Rc::clone(&function.source),
             line,
             is_function: true,
-            args: self.options.extdebug.then(|| words.to_vec()),
-            options: None,
         });
         self.vars.push_scope();
-        let traced = self.options.functrace || self.functions.traced.contains(&function.name);
+        let traced = self.options.functrace;
         let errtrace = self.options.errtrace;
         let debugging = self.traps.is_running(trap::DEBUG);
         let traps = self.traps.take_matching(|signal| match signal {
@@ -120,9 +115,7 @@ impl Shell {
         };
         if self.traps.get(trap::DEBUG).is_some() {
             self.line = body.line;
-            if !self.run_debug_trap()? {
-                return Ok(());
-            }
+            self.run_debug_trap()?;
         }
         self.line = body.line;
         self.deeper(|shell| shell.run_compound(body))
@@ -143,15 +136,6 @@ impl Shell {
             self.status = returned;
         }
         trapped.and(result)
-    }
-
-    /// Restores the options that `local -` saved.
-    fn restore_options(&mut self, options: Options) {
-        let ignores = options.ignoreeof != self.options.ignoreeof;
-        self.options = options;
-        if ignores {
-            self.set_option(b"ignoreeof", self.options.ignoreeof);
-        }
     }
 }
 

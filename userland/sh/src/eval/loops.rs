@@ -86,9 +86,7 @@ impl Shell {
                 }
                 if shell.traps.reads_commands() {
                     shell.set_command_text(|| super::trace::for_text("for", name, words));
-                    if !shell.run_debug_trap()? {
-                        continue;
-                    }
+                    shell.run_debug_trap()?;
                 }
                 // A nameref variable is set to one target after the other.
                 let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));

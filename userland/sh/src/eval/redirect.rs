@@ -156,11 +156,9 @@ impl Shell {
                 self.undo(own);
                 return Ok(false);
             }
-            if !self.options.varredir_close {
-                // It stays open after the command.
-                own.saved.retain(|(saved, _)| *saved != number);
-                own.opened.drain(..).for_each(|fd| self.io.release(fd));
-            }
+            // It stays open after the command.
+            own.saved.retain(|(saved, _)| *saved != number);
+            own.opened.drain(..).for_each(|fd| self.io.release(fd));
         }
         undo.saved.append(&mut own.saved);
         undo.opened.append(&mut own.opened);

@@ -17,9 +17,7 @@ impl Shell {
             return Ok(());
         }
         self.set_command_text(|| super::trace::for_text("select", name, words));
-        if !self.run_debug_trap()? {
-            return Ok(());
-        }
+        self.run_debug_trap()?;
         self.as_loop(|shell| {
             let mut show = true;
             loop {

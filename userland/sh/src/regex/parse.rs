@@ -24,7 +24,6 @@ pub(super) enum Node {
         number: usize,
         inner: Box<Self>,
     },
-    Recall(usize),
     Repeat {
         inner: Box<Self>,
         min: u32,
@@ -49,23 +48,18 @@ pub(super) enum Assertion {
 pub(super) struct Parsed {
     pub(super) node: Node,
     pub(super) groups: usize,
-    /// The expression has back-references.
-    pub(super) recalls: bool,
 }
 
 pub(super) fn parse(pattern: &[u8]) -> Result<Parsed, RegexError> {
-    let mut parser = Parser { text: pattern, pos: 0, groups: 0, closed: Vec::new(), recalls: false, depth: 0 };
+    let mut parser = Parser { text: pattern, pos: 0, groups: 0, depth: 0 };
     let node = parser.alternatives()?;
-    Ok(Parsed { node, groups: parser.groups, recalls: parser.recalls })
+    Ok(Parsed { node, groups: parser.groups })
 }
 
 struct Parser<'a> {
     text: &'a [u8],
     pos: usize,
     groups: usize,
-    /// Groups that have ended, which alone can be referred to.
-    closed: Vec<usize>,
-    recalls: bool,
     depth: u32,
 }
 
@@ -137,11 +131,11 @@ impl Parser<'_> {
         } else if low.is_some() {
             low
         } else {
-            return Err(RegexError::Pattern);
+            return Err(RegexError);
         };
         let min = low.unwrap_or(0);
         let fits = min <= MAX_REPEAT && high.is_none_or(|high| high >= min && high <= MAX_REPEAT);
-        if self.peek(0) == Some(b'}') && fits { Ok((min, high)) } else { Err(RegexError::Pattern) }
+        if self.peek(0) == Some(b'}') && fits { Ok((min, high)) } else { Err(RegexError) }
     }
 
     fn count(&mut self) -> Parse<Option<u32>> {
@@ -150,17 +144,17 @@ impl Parser<'_> {
             return Ok(None);
         }
         let digits = std::str::from_utf8(self.rest().get(..len).unwrap_or_default()).ok();
-        let value = digits.and_then(|digits| digits.parse().ok()).ok_or(RegexError::Pattern)?;
+        let value = digits.and_then(|digits| digits.parse().ok()).ok_or(RegexError)?;
         self.pos += len;
         Ok(Some(value))
     }
 
     fn element(&mut self) -> Parse<Node> {
-        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError::Pattern) };
+        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError) };
         let char = self.rest().get(..len).unwrap_or_default().to_vec();
         self.pos += len;
         Ok(match char.as_slice() {
-            b"*" | b"+" | b"?" | b"{" => return Err(RegexError::Pattern),
+            b"*" | b"+" | b"?" | b"{" => return Err(RegexError),
             b"." => Node::Any,
             b"^" => Node::Assertion(Assertion::Start),
             b"$" => Node::Assertion(Assertion::End),
@@ -173,23 +167,22 @@ impl Parser<'_> {
 
     fn group(&mut self) -> Parse<Node> {
         if self.depth >= MAX_DEPTH {
-            return Err(RegexError::Pattern);
+            return Err(RegexError);
         }
         self.depth += 1;
         self.groups += 1;
         let number = self.groups;
         let inner = Box::new(self.alternatives()?);
         if self.peek(0) != Some(b')') {
-            return Err(RegexError::Pattern);
+            return Err(RegexError);
         }
         self.pos += 1;
         self.depth -= 1;
-        self.closed.push(number);
         Ok(Node::Group { number, inner })
     }
 
     fn escaped(&mut self) -> Parse<Node> {
-        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError::Pattern) };
+        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError) };
         let char = self.rest().get(..len).unwrap_or_default().to_vec();
         self.pos += len;
         let class = |negated: bool, name: &[u8]| {
@@ -207,14 +200,8 @@ impl Parser<'_> {
             b">" => Node::Assertion(Assertion::WordEnd),
             b"`" => Node::Assertion(Assertion::Start),
             b"'" => Node::Assertion(Assertion::End),
-            [digit @ b'1'..=b'9'] => {
-                let number = usize::from(digit - b'0');
-                if !self.closed.contains(&number) {
-                    return Err(RegexError::Pattern);
-                }
-                self.recalls = true;
-                Node::Recall(number)
-            }
+            // A back-reference.
+            [b'1'..=b'9'] => return Err(RegexError),
             _ => Node::Char(char),
         })
     }
@@ -227,7 +214,7 @@ impl Parser<'_> {
         let mut first = true;
         loop {
             match self.peek(0) {
-                None => return Err(RegexError::Pattern),
+                None => return Err(RegexError),
                 Some(b']') if !first => {
                     self.pos += 1;
                     return Ok(Node::Set { negated, items });
@@ -248,17 +235,11 @@ impl Parser<'_> {
         if !self.rest().starts_with(b"[:") {
             return Ok(None);
         }
-        let name = self.bracketed(b':').ok_or(RegexError::Pattern)?;
-        class_named(&name).map(Some).ok_or(RegexError::Pattern)
-    }
-
-    /// The text of `[:..:]`, `[=..=]` or `[...]`.
-    fn bracketed(&mut self, mark: u8) -> Option<Vec<u8>> {
-        let inside = self.rest().get(2..)?;
-        let len = inside.windows(2).position(|pair| pair == [mark, b']'])?;
-        let text = inside.get(..len)?.to_vec();
+        let inside = self.rest().get(2..).unwrap_or_default();
+        let len = inside.windows(2).position(|pair| pair == b":]").ok_or(RegexError)?;
+        let class = class_named(inside.get(..len).unwrap_or_default()).ok_or(RegexError)?;
         self.pos += len + 4;
-        Some(text)
+        Ok(Some(class))
     }
 
     /// One character or a range of them.
@@ -270,26 +251,22 @@ impl Parser<'_> {
         }
         // A dash that is neither first nor last separates the ends of a range.
         if low == '-' && !first {
-            return Err(RegexError::Pattern);
+            return Err(RegexError);
         }
         self.pos += 1;
         let high = self.set_char()?;
         if low > high {
-            return Err(RegexError::Pattern);
+            return Err(RegexError);
         }
         Ok(Item::Range(low, high))
     }
 
     fn set_char(&mut self) -> Parse<char> {
-        if let (Some(b'['), Some(mark @ (b'.' | b'='))) = (self.peek(0), self.peek(1)) {
-            let name = self.bracketed(mark).ok_or(RegexError::Pattern)?;
-            return match char_at(&name) {
-                Some((char, len)) if len == name.len() => Ok(char),
-                // Collating symbols of several letters need a locale with collation rules.
-                _ => Err(RegexError::Pattern),
-            };
+        if self.rest().starts_with(b"[.") || self.rest().starts_with(b"[=") {
+            // Collating symbols are not supported.
+            return Err(RegexError);
         }
-        let (char, len) = char_at(self.rest()).ok_or(RegexError::Pattern)?;
+        let (char, len) = char_at(self.rest()).ok_or(RegexError)?;
         self.pos += len;
         Ok(char)
     }

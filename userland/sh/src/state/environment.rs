@@ -23,10 +23,6 @@ impl Shell {
         if self.vars.get(b"OLDPWD").is_none() {
             self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
         }
-        for (name, buckets) in [(&b"BASH_ALIASES"[..], 64), (b"BASH_CMDS", 256)] {
-            let value = Value::Assoc(vars::Assoc::with_buckets(buckets));
-            self.vars.insert(name.into(), Var { value, flags: 0 });
-        }
         self.set_level(called);
         for (name, value, flags) in
             [(&b"IFS"[..], &b" \t\n"[..], 0), (b"OPTERR", b"1", 0), (b"OPTIND", b"1", vars::INTEGER)]
@@ -59,7 +55,6 @@ impl Shell {
             return;
         }
         if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
-            self.take_options(name, value);
             return;
         }
         if crate::parse::token::name_len(name) != name.len() || name.is_empty() {

@@ -6,14 +6,10 @@ use tidebox_gnu::stream::read_all;
 use super::flags::{Flag, LINE};
 use super::lists::Lists;
 use super::values::{format, invalid_choice, invalid_owner, owner, program};
-use super::{How, Mode, Old, Options, Stop, TagRule, Word};
+use super::{How, Mode, Old, Options, Stop, Word};
 use crate::exclude::{Exclude, VCS};
 use crate::header::{BLOCK, Format};
-use crate::quote::Style;
 use crate::transform::Transform;
-
-/// Name of the tag file of cache directories.
-const CACHE_TAG: &[u8] = b"CACHEDIR.TAG";
 
 /// State of the command-line parser.
 pub(super) struct Reading {
@@ -64,7 +60,6 @@ impl Reading {
             return Ok(());
         }
         match id {
-            Flag::Concatenate => self.mode(Mode::Concatenate),
             Flag::Create => self.mode(Mode::Create),
             Flag::Delete => self.mode(Mode::Delete),
             Flag::Compare => self.mode(Mode::Compare),
@@ -76,10 +71,8 @@ impl Reading {
                 self.options.verbose = self.options.verbose.saturating_add(1);
                 self.mode(Mode::List)
             }
-            Flag::OldArchive if self.mode == Some(Mode::Extract) => {
-                self.options.keep_owner = Some(false);
-                Ok(())
-            }
+            // When extracting, it means the default: no owners.
+            Flag::OldArchive if self.mode == Some(Mode::Extract) => Ok(()),
             Flag::OldArchive => Err(Stop::Fatal(b"the format v7 is not supported".to_vec())),
             Flag::Usage => Err(Stop::Print(LINE.usage.lines().take(1).map(|line| format!("{line}\n")).collect())),
             _ => self.with_value(id, value),
@@ -127,8 +120,6 @@ impl Reading {
             Flag::Touch => options.touch = true,
             Flag::SamePermissions => options.keep_modes = Some(true),
             Flag::NoSamePermissions => options.keep_modes = Some(false),
-            Flag::SameOwner => options.keep_owner = Some(true),
-            Flag::NoSameOwner => options.keep_owner = Some(false),
             Flag::ToStdout => options.to_stdout = true,
             Flag::RemoveFiles => options.remove_files = true,
             Flag::Totals => options.totals = true,
@@ -144,14 +135,7 @@ impl Reading {
 
     /// Applies an option that excludes files; returns whether it is one.
     fn exclusion(&mut self, id: Flag, value: &[u8]) -> Result<bool, Stop> {
-        let mut tag = |name: &[u8], rule| self.options.tags.push((name.to_vec(), rule));
         match id {
-            Flag::ExcludeTag => tag(value, TagRule::KeepTag),
-            Flag::ExcludeTagUnder => tag(value, TagRule::KeepFolder),
-            Flag::ExcludeTagAll => tag(value, TagRule::Nothing),
-            Flag::ExcludeCaches => tag(CACHE_TAG, TagRule::KeepTag),
-            Flag::ExcludeCachesUnder => tag(CACHE_TAG, TagRule::KeepFolder),
-            Flag::ExcludeCachesAll => tag(CACHE_TAG, TagRule::Nothing),
             Flag::ExcludeFrom => {
                 self.exclude_from(value)?;
                 self.idle.push(("--exclude-from", Some(value.to_vec())));
@@ -247,7 +231,6 @@ impl Reading {
             Flag::Transform => options.transforms.extend(Transform::parse(&value).map_err(usage)?),
             Flag::OneTopLevel => options.one_top_level = Some(value),
             Flag::Warning => options.warnings = text != "none",
-            Flag::QuotingStyle => crate::quote::set_style(Style::parse(&text).map_err(Stop::Fatal)?),
             _ => {}
         }
         Ok(())

@@ -26,7 +26,6 @@ pub(super) const LINE: Syntax<'_, Flag> =
 tidebox_gnu::options! {
     /// Options of `tar`.
     pub(super) enum Flag {
-        Concatenate = "-A, --catenate, --concatenate", "append tar files to an archive";
         Create = "-c, --create", "create a new archive";
         Delete = "--delete", "delete from the archive";
         Compare = "-d, --diff, --compare", "find differences between archive and file system";
@@ -43,9 +42,6 @@ tidebox_gnu::options! {
         Xz = "-J, --xz", "compress with xz";
         Zstd = "--zstd", "compress with zstd";
         Lzma = "--lzma", "compress with lzma";
-        Compress = "-Z, --compress, --uncompress", "";
-        Lzip = "--lzip", "";
-        Lzop = "--lzop", "";
         Program = "-I, --use-compress-program=PROG", "compress with PROG, which must accept -d";
         Format = "-H, --format=FORMAT", "gnu, pax (posix) or ustar";
         Posix = "--posix", "same as --format=pax";
@@ -58,21 +54,11 @@ tidebox_gnu::options! {
         FilesFrom = "-T, --files-from=FILE", "get names from FILE";
         Null = "--null", "names of -T end with NUL";
         NoNull = "--no-null", "";
-        Verbatim = "--verbatim-files-from", "lines of -T are never options";
-        NoVerbatim = "--no-verbatim-files-from", "";
-        Unquote = "--unquote", "";
-        NoUnquote = "--no-unquote", "do not decode escapes in names of -T";
         AddFile = "--add-file=FILE", "add FILE, even if its name starts with a dash";
         ExcludeFrom = "-X, --exclude-from=FILE", "exclude patterns listed in FILE";
         Exclude = "--exclude=PATTERN", "exclude files";
         ExcludeVcs = "--exclude-vcs", "exclude files of version control";
         ExcludeBackups = "--exclude-backups", "exclude backup and lock files";
-        ExcludeCaches = "--exclude-caches", "exclude contents of tagged cache directories";
-        ExcludeCachesUnder = "--exclude-caches-under", "same, including the tag file";
-        ExcludeCachesAll = "--exclude-caches-all", "same, including the directory";
-        ExcludeTag = "--exclude-tag=FILE", "exclude contents of directories with FILE";
-        ExcludeTagUnder = "--exclude-tag-under=FILE", "same, including FILE";
-        ExcludeTagAll = "--exclude-tag-all=FILE", "same, including the directory";
         Wildcards = "--wildcards", "names are patterns";
         NoWildcards = "--no-wildcards", "names and patterns are literal";
         Anchored = "--anchored", "patterns match from the start of a name";
@@ -104,9 +90,7 @@ tidebox_gnu::options! {
         NumericOwner = "--numeric-owner", "numbers instead of names of owners";
         SamePermissions = "-p, --preserve-permissions, --same-permissions", "extract modes exactly";
         NoSamePermissions = "--no-same-permissions", "apply the umask to modes";
-        Touch = "-m, --touch", "don't extract modification times";
-        SameOwner = "--same-owner", "extract owners";
-        NoSameOwner = "--no-same-owner", "extract files as yourself\n\n Existing files:";
+        Touch = "-m, --touch", "don't extract modification times\n\n Existing files:";
         KeepOldFiles = "-k, --keep-old-files", "treat existing files as errors";
         SkipOldFiles = "--skip-old-files", "skip existing files";
         KeepNewerFiles = "--keep-newer-files", "keep existing files that are newer";
@@ -123,7 +107,6 @@ tidebox_gnu::options! {
         FullTime = "--full-time", "print times to their full resolution";
         Utc = "--utc", "";
         ShowTransformed = "--show-transformed-names, --show-stored-names", "show names after transformation";
-        QuotingStyle = "--quoting-style=STYLE", "escape or literal";
         Warning = "--warning=KEYWORD", "none disables warnings";
         Help = "-?, --help", "print this help";
         Usage = "--usage", "print the synopsis";
@@ -131,9 +114,16 @@ tidebox_gnu::options! {
         OldArchive = "-o", "";
         NoEffect = "-B, -n, -S, -s, --read-full-records, --seek, --no-seek, --sparse, --preserve-order, --same-order, \
             --check-device, --no-check-device, --overwrite-dir, --delay-directory-restore, \
-            --no-delay-directory-restore, --no-acls, --no-selinux, --no-xattrs, --force-local", "";
+            --no-delay-directory-restore, --no-acls, --no-selinux, --no-xattrs, --force-local, --verbatim-files-from, --no-verbatim-files-from, \
+            --no-unquote, --same-owner, --no-same-owner", "";
         NoEffectWithValue = "--hole-detection=HOW", "";
         NoEffectWithChoice = "--atime-preserve[=HOW]", "";
+        Concatenate = "-A, --catenate, --concatenate", "", unsupported "--concatenate is not supported";
+        Tags = "--exclude-caches, --exclude-caches-under, --exclude-caches-all, --exclude-tag=FILE, \
+            --exclude-tag-under=FILE, --exclude-tag-all=FILE", "", unsupported "use --exclude instead";
+        Compressors = "-Z, --compress, --uncompress, --lzip, --lzop", "",
+            unsupported "only gzip, bzip2, xz, lzma and zstd are supported";
+        QuotingStyle = "--quoting-style=STYLE", "", unsupported "--quoting-style is not supported";
         Incremental = "-G, --incremental", "", unsupported "incremental archives are not supported";
         ListedIncremental = "-g, --listed-incremental=FILE | --level=N", "",
             unsupported "incremental archives are not supported";

@@ -1,8 +1,8 @@
 //! Validation of the whole command line.
 
 use super::apply::{Reading, usage};
-use super::values::top_level;
-use super::{Mode, Options, Stop, Word, by_suffix};
+use super::values::{by_suffix, top_level};
+use super::{Mode, Options, Stop, Word};
 use crate::header::Format;
 
 impl Reading {
@@ -33,9 +33,7 @@ impl Reading {
         if mode == Mode::Create && empty {
             return Err(usage("Cowardly refusing to create an empty archive"));
         }
-        if options.compressor.is_some()
-            && matches!(mode, Mode::Append | Mode::Update | Mode::Concatenate | Mode::Delete)
-        {
+        if options.compressor.is_some() && matches!(mode, Mode::Append | Mode::Update | Mode::Delete) {
             return Err(usage("Cannot update compressed archives"));
         }
         if let Some(folder) = &mut options.one_top_level

@@ -52,11 +52,8 @@ pub(super) fn program(id: Flag) -> Option<&'static str> {
         Flag::Gzip => "gzip",
         Flag::Bzip2 => "bzip2",
         Flag::Xz => "xz",
-        Flag::Compress => "compress",
         Flag::Zstd => "zstd",
         Flag::Lzma => "lzma",
-        Flag::Lzip => "lzip",
-        Flag::Lzop => "lzop",
         _ => return None,
     })
 }
@@ -66,16 +63,12 @@ const SUFFIXES: &[(&[u8], &str)] = &[
     (b".gz", "gzip"),
     (b".tgz", "gzip"),
     (b".taz", "gzip"),
-    (b".Z", "compress"),
-    (b".taZ", "compress"),
     (b".bz2", "bzip2"),
     (b".tbz", "bzip2"),
     (b".tbz2", "bzip2"),
     (b".tz2", "bzip2"),
-    (b".lz", "lzip"),
     (b".lzma", "xz"),
     (b".tlz", "xz"),
-    (b".lzo", "lzop"),
     (b".xz", "xz"),
     (b".txz", "xz"),
     (b".zst", "zstd"),
@@ -83,7 +76,7 @@ const SUFFIXES: &[(&[u8], &str)] = &[
 ];
 
 /// Returns the compressor for an archive name.
-pub(crate) fn by_suffix(name: &[u8]) -> Option<Vec<Vec<u8>>> {
+pub(super) fn by_suffix(name: &[u8]) -> Option<Vec<Vec<u8>>> {
     let entry = SUFFIXES.iter().find(|(suffix, _)| name.len() > suffix.len() && name.ends_with(suffix));
     entry.map(|(_, program)| vec![program.as_bytes().to_vec()])
 }

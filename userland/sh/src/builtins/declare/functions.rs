@@ -4,18 +4,17 @@ use std::rc::Rc;
 
 use super::{DeclareOptions, name_of};
 use crate::eval::{DeclArg, declared_word};
-use crate::expand::lossy;
 use crate::ir::AssignValue;
 use crate::ir::{Bytes, Name};
 use crate::state::{EvalResult, Shell};
-use crate::vars::{CAPITAL, EXPORT, LOWER, READONLY, TRACE, UPPER};
+use crate::vars::{EXPORT, LOWER, READONLY, UPPER};
 
 /// Prints functions, or marks them.
 pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], requested: &DeclareOptions) -> EvalResult<u8> {
     if rest.is_empty() {
         return Ok(all(shell, requested));
     }
-    let marks = (requested.on | requested.off) & (EXPORT | READONLY | TRACE) != 0;
+    let marks = (requested.on | requested.off) & (EXPORT | READONLY) != 0;
     let mut status = 0;
     for arg in rest {
         let name = match arg {
@@ -39,17 +38,12 @@ pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], requested: &Declare
             status = 1;
             continue;
         };
-        if requested.on & (LOWER | UPPER | CAPITAL) != 0 {
+        if requested.on & (LOWER | UPPER) != 0 {
             // A mark that means nothing to a function.
         } else if marks {
             status |= mark(shell, &function.name, requested);
         } else if requested.function_names && !requested.print {
-            let mut line = name;
-            if shell.options.extdebug {
-                line.extend_from_slice(format!(" {} {}", function.line, lossy(&function.source)).as_bytes());
-            }
-            line.push(b'\n');
-            shell.print(line);
+            shell.print([&name[..], b"\n"].concat());
         } else {
             let mut text = if requested.function_names { Bytes::new() } else { crate::print::function(&function) };
             let attributes = shell.function_attributes(&name);
@@ -71,11 +65,7 @@ fn mark(shell: &mut Shell, name: &Name, requested: &DeclareOptions) -> u8 {
         shell.report_builtin_error([&name[..], b": readonly function"].concat());
         return 1;
     }
-    for (flag, set) in [
-        (EXPORT, &mut shell.functions.exported),
-        (READONLY, &mut shell.functions.readonly),
-        (TRACE, &mut shell.functions.traced),
-    ] {
+    for (flag, set) in [(EXPORT, &mut shell.functions.exported), (READONLY, &mut shell.functions.readonly)] {
         if requested.on & flag != 0 {
             set.insert(Name::clone(name));
         } else if requested.off & flag != 0 {
@@ -93,14 +83,7 @@ fn all(shell: &mut Shell, requested: &DeclareOptions) -> u8 {
     for function in functions {
         let name = &function.name;
         let lacks = |flag: u16, set: &std::collections::BTreeSet<Name>| requested.on & flag != 0 && !set.contains(name);
-        if lacks(EXPORT, &shell.functions.exported)
-            || lacks(READONLY, &shell.functions.readonly)
-            || lacks(TRACE, &shell.functions.traced)
-        {
-            continue;
-        }
-        if let Some(command) = super::list::command_in_posix(shell, requested) {
-            text.extend([command.as_bytes(), b" -f ", name, b"\n"].concat());
+        if lacks(EXPORT, &shell.functions.exported) || lacks(READONLY, &shell.functions.readonly) {
             continue;
         }
         let attributes = shell.function_attributes(name);
@@ -122,9 +105,7 @@ impl Shell {
     /// The attributes of a function as `declare -F` shows them.
     fn function_attributes(&self, name: &[u8]) -> String {
         let mut letters = "f".to_owned();
-        for (set, letter) in
-            [(&self.functions.readonly, 'r'), (&self.functions.traced, 't'), (&self.functions.exported, 'x')]
-        {
+        for (set, letter) in [(&self.functions.readonly, 'r'), (&self.functions.exported, 'x')] {
             if set.contains(name) {
                 letters.push(letter);
             }
