@@ -211,10 +211,11 @@ impl Tool for Gzip {
         if self.list {
             return self.print_row(job, passed);
         }
-        if job.verbosity < 3 {
+        let is_stdin = passed.name == "stdin";
+        if job.verbosity < 3 || is_stdin && job.mode == Mode::Decompress {
             return;
         }
-        let prefix = if passed.name == "stdin" { String::new() } else { format!("{}:\t", passed.name) };
+        let prefix = if is_stdin { String::new() } else { format!("{}:\t", passed.name) };
         if job.mode == Mode::Test {
             return tidebox_gnu::eprint_line!("{prefix} OK");
         }

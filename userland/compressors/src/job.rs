@@ -137,6 +137,8 @@ pub(crate) struct Job {
     pub(crate) verbosity: u8,
     /// Suffix of compressed files.
     pub(crate) suffix: Vec<u8>,
+    /// Whether a compressed file may be compressed again.
+    pub(crate) repeats_suffix: bool,
     /// Whether a name that does not exist is tried with the suffix.
     pub(crate) tries_suffix: bool,
     /// The single output file.
@@ -157,6 +159,7 @@ impl Job {
             recursive: false,
             verbosity: 2,
             suffix: suffix.as_bytes().to_vec(),
+            repeats_suffix: false,
             tries_suffix: false,
             output: None,
             several: false,
@@ -185,6 +188,10 @@ impl Job {
     }
 
     fn problem(&mut self, tool: &impl Tool, name: &[u8], target: &[u8], problem: Problem<'_>) {
+        // Other files below a directory are skipped silently.
+        if self.recursive && self.verbosity < 3 && matches!(problem, Problem::HasSuffix(_) | Problem::NoSuffix) {
+            return;
+        }
         let [name, target] = [name, target].map(String::from_utf8_lossy);
         let (code, text) = tool.message(self, &name, &target, problem);
         if self.verbosity > u8::from(problem.is_warning()) {
@@ -267,7 +274,7 @@ impl Job {
         if !self.pass(tool, input, [name, &target], fd, Some(out)) {
             return;
         }
-        if self.output.is_none()
+        if tidebox_rt::stat(&target, true).is_ok_and(|stat| stat.kind() == FileKind::File)
             && let Err(errno) = take_over(&target, stat)
         {
             self.problem(tool, name, &target, Problem::Create(errno));
@@ -304,7 +311,9 @@ impl Job {
         }
         let own = String::from_utf8_lossy(&self.suffix).into_owned();
         let mut suffixes = T::SUFFIXES.iter().map(|(suffix, _)| *suffix).chain([own.as_str()]);
-        if let Some(suffix) = suffixes.find(|suffix| without_suffix(name, suffix.as_bytes()).is_some()) {
+        if !self.repeats_suffix
+            && let Some(suffix) = suffixes.find(|suffix| without_suffix(name, suffix.as_bytes()).is_some())
+        {
             self.problem(tool, name, b"", Problem::HasSuffix(suffix));
             return None;
         }

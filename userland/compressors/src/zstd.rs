@@ -80,7 +80,8 @@ pub fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
 fn run(name: &str, arguments: Vec<Vec<u8>>) -> Result<i32, ToolResult> {
     let mode = if matches!(name, "unzstd" | "zstdcat") { Mode::Decompress } else { Mode::Compress };
     let cat = name == "zstdcat";
-    let mut job = Job { to_stdout: cat, force: cat, keep: true, ..Job::new("zstd", mode, ".zst") };
+    let mut job =
+        Job { to_stdout: cat, force: cat, keep: true, repeats_suffix: true, ..Job::new("zstd", mode, ".zst") };
     let mut zstd = Zstd::default();
     let number = |text: &[u8]| String::from_utf8_lossy(text).parse::<i32>().ok();
     let level = std::env::var("ZSTD_CLEVEL").ok().and_then(|level| number(level.as_bytes()));

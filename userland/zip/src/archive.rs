@@ -1,6 +1,9 @@
 //! Archive reader: the central directory, and file data.
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use std::io::{self, Read};
+
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
 use tidebox_gnu::stream::read_at;
 use tidebox_rt::{Errno, Fd, Open};
 
@@ -95,10 +98,8 @@ impl Archive {
 pub(crate) enum DataError {
     Read(Errno),
     Write(Errno),
-    /// Invalid deflate data.
+    /// Invalid data.
     Data,
-    /// The archive ends within the data.
-    Ended,
     Sum {
         found: u32,
     },
@@ -112,71 +113,39 @@ pub(crate) fn unpack(
     sink: &mut dyn FnMut(&[u8]) -> Result<(), Errno>,
 ) -> Result<(), DataError> {
     tidebox_rt::seek_to(archive.fd, data).map_err(DataError::Read)?;
-    let mut sum = Crc::new();
-    let mut put = |bytes: &[u8]| {
-        sum.update(bytes);
-        sink(bytes).map_err(DataError::Write)
-    };
-    match entry.method {
-        STORED => stored(archive.fd, entry.packed, &mut put)?,
-        DEFLATED => deflated(archive.fd, entry.packed, &mut put)?,
+    let packed = Packed { fd: archive.fd, left: entry.packed };
+    let mut reader: Box<dyn Read> = match entry.method {
+        STORED => Box::new(packed),
+        DEFLATED => Box::new(DeflateDecoder::new(packed)),
         _ => return Err(DataError::Data),
+    };
+    let mut sum = Crc::new();
+    let mut room = vec![0; CHUNK];
+    loop {
+        let got = reader.read(&mut room).map_err(|_| DataError::Data)?;
+        if got == 0 {
+            break;
+        }
+        let bytes = room.get(..got).unwrap_or_default();
+        sum.update(bytes);
+        sink(bytes).map_err(DataError::Write)?;
     }
     let found = sum.sum();
     if found == entry.sum { Ok(()) } else { Err(DataError::Sum { found }) }
 }
 
-fn read_some(fd: Fd, buffer: &mut [u8], left: u64) -> Result<usize, DataError> {
-    let room = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-    loop {
-        match tidebox_rt::read(fd, buffer.get_mut(..room).unwrap_or_default()) {
-            Ok(got) => return Ok(got),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(DataError::Read(errno)),
-        }
-    }
+/// The data of a file in the archive.
+struct Packed {
+    fd: Fd,
+    left: u64,
 }
 
-fn stored(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), DataError>) -> Result<(), DataError> {
-    let mut buffer = vec![0; CHUNK];
-    let mut left = size;
-    while left > 0 {
-        let got = read_some(fd, &mut buffer, left)?;
-        if got == 0 {
-            return Err(DataError::Ended);
-        }
-        put(buffer.get(..got).unwrap_or_default())?;
-        left -= got as u64;
-    }
-    Ok(())
-}
-
-fn deflated(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), DataError>) -> Result<(), DataError> {
-    let mut state = Decompress::new(false);
-    let (mut input, mut room) = (vec![0; CHUNK], vec![0; CHUNK]);
-    let (mut from, mut to, mut left) = (0, 0, size);
-    loop {
-        if from == to && left > 0 {
-            to = read_some(fd, &mut input, left)?;
-            from = 0;
-            if to == 0 {
-                return Err(DataError::Ended);
-            }
-            left -= to as u64;
-        }
-        let (before_in, before_out) = (state.total_in(), state.total_out());
-        let held = input.get(from..to).unwrap_or_default();
-        let status = state.decompress(held, &mut room, FlushDecompress::None);
-        let used = usize::try_from(state.total_in() - before_in).unwrap_or(0);
-        let made = usize::try_from(state.total_out() - before_out).unwrap_or(0);
-        from += used;
-        put(room.get(..made).unwrap_or_default())?;
-        match status {
-            Ok(Status::StreamEnd) => return Ok(()),
-            Ok(_) if used == 0 && made == 0 && from == to && left == 0 => return Err(DataError::Data),
-            Ok(_) => {}
-            Err(_) => return Err(DataError::Data),
-        }
+impl Read for Packed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let room = into.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let got = tidebox_rt::read(self.fd, into.get_mut(..room).unwrap_or_default())?;
+        self.left -= got as u64;
+        Ok(got)
     }
 }
 

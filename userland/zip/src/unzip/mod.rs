@@ -4,8 +4,6 @@ mod open;
 mod options;
 mod place;
 
-use tidebox_rt::Errno;
-
 use crate::archive::{Archive, DataError, unpack};
 use crate::entry::{DEFLATED, ENCRYPTED, Entry, STORED};
 use crate::pattern::Selection;
@@ -102,13 +100,10 @@ impl Unzip {
         }
         if !self.archive.end.comment.is_empty()
             && self.options.quiet == 0
-            && matches!(self.options.mode, Mode::Extract | Mode::Test | Mode::List | Mode::Comment)
+            && matches!(self.options.mode, Mode::Extract | Mode::Test | Mode::List)
         {
             let comment = self.archive.end.comment.clone();
             self.out.put(&[&comment, b"\n"]);
-        }
-        if self.options.mode == Mode::Comment {
-            return self.code;
         }
         if self.archive.entries.is_empty() {
             self.out.flush();
@@ -212,36 +207,11 @@ impl Unzip {
 
     /// Extracts one file; `true` if no more can be extracted.
     fn entry(&mut self, entry: &Entry) -> bool {
-        if entry.flags & ENCRYPTED != 0 && self.options.mode == Mode::Test {
-            let pad = " ".repeat(22usize.saturating_sub(entry.name.len()));
-            let begin = format!("{:>11}: ", "skipping");
-            self.out.put(&[begin.as_bytes(), &display(&entry.name), pad.as_bytes(), b"  unable to get password\n"]);
-            self.worse(5);
-            return false;
-        }
         if entry.flags & ENCRYPTED != 0 {
-            self.out.flush();
-            print_parts(&[
-                format!("{:>11}: ", "skipping").as_bytes(),
-                &display(&entry.name),
-                " ".repeat(22usize.saturating_sub(entry.name.len())).as_bytes(),
-                b"  unable to get password\n",
-            ]);
-            self.worse(5);
-            return false;
+            return self.skip(entry, "unable to get password", 5);
         }
         if !matches!(entry.method, STORED | DEFLATED) {
-            self.out.flush();
-            let pad = " ".repeat(22usize.saturating_sub(entry.name.len()));
-            let text = format!("  unsupported compression method {}\n", entry.method);
-            print_parts(&[
-                format!("{:>11}: ", "skipping").as_bytes(),
-                &display(&entry.name),
-                pad.as_bytes(),
-                text.as_bytes(),
-            ]);
-            self.worse(81);
-            return false;
+            return self.skip(entry, &format!("unsupported compression method {}", entry.method), 81);
         }
         let data = match self.archive.data(entry) {
             Ok(Some(data)) => data,
@@ -266,6 +236,15 @@ impl Unzip {
             Mode::Test => self.test(entry, data),
             _ => return self.extract(entry, data),
         }
+        false
+    }
+
+    fn skip(&mut self, entry: &Entry, why: &str, code: i32) -> bool {
+        let name = display(&entry.name);
+        let pad = " ".repeat(22usize.saturating_sub(name.len()));
+        self.out.flush();
+        print_parts(&[format!("{:>11}: ", "skipping").as_bytes(), &name, format!("{pad}  {why}\n").as_bytes()]);
+        self.worse(code);
         false
     }
 
@@ -318,30 +297,12 @@ impl Unzip {
             }
             Err(DataError::Data) => {
                 let what: &[u8] = if bare { &name } else { b"" };
-                if what.is_empty() {
-                    print_parts(&[b"\n  error:  invalid compressed data to inflate\n"]);
-                } else {
-                    print_parts(&[b"  error:  invalid compressed data to inflate ", what, b"\n"]);
-                }
+                print_parts(&[b"\n  error:  invalid compressed data to inflate ", what, b"\n"]);
                 self.worse(2);
-            }
-            Err(DataError::Ended) => {
-                print_parts(&[b"\n  error:  invalid compressed data to inflate ", &name, b"\n"]);
-                self.worse(3);
             }
             Err(DataError::Read(errno)) => {
                 print_parts(&[b"\nunzip:  ", &self.path, b": ", errno.text().as_bytes(), b"\n"]);
                 self.worse(3);
-            }
-            Err(DataError::Write(Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-                print_parts(&[
-                    b"\n",
-                    &name,
-                    b":  write error (disk full?).  Continue? (y/n/^C) \nwarning:  ",
-                    &name,
-                    b" is probably truncated\n",
-                ]);
-                self.worse(50);
             }
             Err(DataError::Write(errno)) => {
                 print_parts(&[b"\n", &name, b":  write error: ", errno.text().as_bytes(), b"\n"]);

@@ -11,18 +11,13 @@ Usage: unzip [-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]
 
   -p  extract files to pipe, no messages     -l  list files (short format)
   -f  freshen existing files, create none    -t  test compressed archive data
-  -u  update files, create if necessary      -z  display archive comment only
-  -v  list verbosely/show version info       -T  timestamp archive to latest
+  -u  update files, create if necessary      -v  list verbosely/show version info
   -x  exclude files that follow (in xlist)   -d  extract files into exdir
 modifiers:
   -n  never overwrite existing files         -q  quiet mode (-qq => quieter)
-  -o  overwrite files WITHOUT prompting      -a  auto-convert any text files
-  -j  junk paths (do not make directories)   -aa treat ALL files as text
-  -U  use escapes for all non-ASCII Unicode  -UU ignore any Unicode fields
-  -C  match filenames case-insensitively     -L  make (some) names lowercase
-  -X  restore UID/GID info                   -V  retain VMS version numbers
-  -K  keep setuid/setgid/tacky permissions   -M  pipe through \"more\" pager
-See \"unzip -hh\" or unzip.txt for more help.  Examples:
+  -o  overwrite files WITHOUT prompting      -C  match filenames case-insensitively
+  -j  junk paths (do not make directories)
+Examples:
   unzip data1 -x joe   => extract all files except joe from zipfile data1.zip
   unzip -p foo | more  => send contents of foo.zip via pipe into program more
   unzip -fo foo ReadMe => quietly replace existing ReadMe if archive file newer
@@ -38,7 +33,6 @@ pub(super) enum Mode {
     Pipe,
     Test,
     List,
-    Comment,
 }
 
 #[derive(Debug)]
@@ -52,11 +46,7 @@ pub(super) struct Options {
     pub(super) update: bool,
     pub(super) freshen: bool,
     pub(super) ignore_case: bool,
-    pub(super) lower: bool,
-    pub(super) keep_special: bool,
-    pub(super) keep_dots: bool,
     pub(super) no_times: u8,
-    pub(super) text: u8,
     pub(super) folder: Option<Vec<u8>>,
 }
 
@@ -82,11 +72,7 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), i
         update: false,
         freshen: false,
         ignore_case: false,
-        lower: false,
-        keep_special: false,
-        keep_dots: false,
         no_times: 0,
-        text: 0,
         folder: None,
     };
     let mut names = Vec::new();
@@ -127,7 +113,6 @@ impl Options {
                 b'p' => self.mode = Mode::Pipe,
                 b't' => self.mode = Mode::Test,
                 b'l' => self.mode = Mode::List,
-                b'z' => self.mode = Mode::Comment,
                 b'v' => self.long = true,
                 b'q' => self.quiet = self.quiet.saturating_add(1),
                 b'o' => self.overwrite = true,
@@ -136,13 +121,9 @@ impl Options {
                 b'u' => self.update = true,
                 b'f' => (self.freshen, self.update) = (true, true),
                 b'C' => self.ignore_case = true,
-                b'L' => self.lower = true,
-                b'K' => self.keep_special = true,
-                b':' => self.keep_dots = true,
                 b'D' => self.no_times = self.no_times.saturating_add(1),
-                b'a' => self.text = self.text.saturating_add(1),
-                // No effect: owners cannot be restored, names are printed unchanged, and neither a pager nor VMS is supported.
-                b'X' | b'U' | b'M' | b'V' | b'b' | b's' | b'^' | b'W' => {}
+                // No effect: owners cannot be restored, names are printed unchanged, and there is no pager.
+                b'X' | b'U' | b'M' | b'b' => {}
                 b'd' => {
                     let attached = letters.get(at + 1..).unwrap_or_default();
                     self.folder = if attached.is_empty() { words.next() } else { Some(attached.to_vec()) };
@@ -153,7 +134,7 @@ impl Options {
                     break;
                 }
                 b'h' => return Err(help()),
-                b'P' | b'T' | b'O' | b'I' => {
+                b'a' | b'I' | b'K' | b'L' | b'O' | b'P' | b'T' | b'z' | b':' => {
                     print_parts(&[b"unzip:  option -", &[*letter], b" is not supported by this unzip\n"]);
                     return Err(10);
                 }

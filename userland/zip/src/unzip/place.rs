@@ -1,10 +1,10 @@
 //! Output paths and creation of extracted files.
 
-use tidebox_rt::{Fd, FileKind, Open, Time};
+use tidebox_rt::{FileKind, Open, Time};
 
 use super::Unzip;
 use crate::archive::{DataError, unpack};
-use crate::entry::{DEFLATED, Entry, STORED};
+use crate::entry::{Entry, STORED};
 use crate::words::{display, print_parts};
 
 impl Unzip {
@@ -24,7 +24,7 @@ impl Unzip {
         for part in name.split(|byte| *byte == b'/') {
             match part {
                 b"" | b"." => {}
-                b".." if !self.options.keep_dots => led_up = true,
+                b".." => led_up = true,
                 part => parts.push(part),
             }
         }
@@ -37,10 +37,7 @@ impl Unzip {
         if parts.is_empty() {
             return None;
         }
-        let mut place = parts.join(&b'/');
-        if self.options.lower && entry.made_by >> 8 == 0 {
-            place.make_ascii_lowercase();
-        }
+        let place = parts.join(&b'/');
         Some(match &self.options.folder {
             Some(folder) => {
                 let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
@@ -92,19 +89,17 @@ impl Unzip {
                 self.folders.push((place, entry.mode(), entry.seconds()));
             }
             Err(errno) => {
-                self.out.flush();
-                print_parts(&[
-                    b"checkdir error:  cannot create ",
-                    &place,
-                    b"\n                 ",
-                    errno.text().as_bytes(),
-                    b"\n                 unable to process ",
-                    &display(&entry.name),
-                    b".\n",
-                ]);
+                let reason =
+                    [b"cannot create ", place.as_slice(), b"\n                 ", errno.text().as_bytes()].concat();
+                self.checkdir_error(&reason, &display(&entry.name));
                 self.worse(2);
             }
         }
+    }
+
+    fn checkdir_error(&mut self, reason: &[u8], file: &[u8]) {
+        self.out.flush();
+        print_parts(&[b"checkdir error:  ", reason, b"\n                 unable to process ", file, b".\n"]);
     }
 
     /// Creates the missing parent directories of a path.
@@ -114,28 +109,14 @@ impl Unzip {
             match tidebox_rt::stat(folder, true) {
                 Ok(stat) if stat.kind() == FileKind::Dir => {}
                 Ok(_) => {
-                    self.out.flush();
-                    print_parts(&[
-                        b"checkdir error:  ",
-                        folder,
-                        b" exists but is not directory\n                 unable to process ",
-                        place,
-                        b".\n",
-                    ]);
+                    self.checkdir_error(&[folder, b" exists but is not directory"].concat(), place);
                     return false;
                 }
                 Err(_) => {
                     if let Err(errno) = tidebox_rt::make_dir(folder) {
-                        self.out.flush();
-                        print_parts(&[
-                            b"checkdir error:  cannot create ",
-                            folder,
-                            b"\n                 ",
-                            errno.text().as_bytes(),
-                            b"\n                 unable to process ",
-                            place,
-                            b".\n",
-                        ]);
+                        let reason =
+                            [b"cannot create ", folder, b"\n                 ", errno.text().as_bytes()].concat();
+                        self.checkdir_error(&reason, place);
                         return false;
                     }
                 }
@@ -211,17 +192,10 @@ impl Unzip {
                 return false;
             }
         };
-        let as_text = self.options.text > 1 || self.options.text == 1 && entry.internal & 1 == 1;
-        let what = match (entry.method, as_text) {
-            (STORED, _) => "extracting",
-            _ => "inflating",
-        };
+        let what = if entry.method == STORED { "extracting" } else { "inflating" };
         self.announce(what, place);
-        let done = self.bytes(entry, data, fd, as_text);
+        let done = unpack(&self.archive, entry, data, &mut |bytes| tidebox_rt::write_all(fd, bytes));
         let closed = tidebox_rt::close(fd);
-        if done.is_ok() && as_text && entry.method == DEFLATED && self.options.quiet == 0 {
-            self.out.put(&[b" [text]  "]);
-        }
         if done.is_err() {
             self.judge(entry, &done, place);
         } else {
@@ -235,24 +209,11 @@ impl Unzip {
         matches!(done, Err(DataError::Write(_)))
     }
 
-    fn bytes(&self, entry: &Entry, data: u64, fd: Fd, as_text: bool) -> Result<(), DataError> {
-        unpack(&self.archive, entry, data, &mut |bytes| {
-            if as_text {
-                // Converts DOS line ends to Unix line ends.
-                let plain: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != b'\r').collect();
-                tidebox_rt::write_all(fd, &plain)
-            } else {
-                tidebox_rt::write_all(fd, bytes)
-            }
-        })
-    }
-
     fn attributes(&mut self, entry: &Entry, place: &[u8]) {
         if let Some(mode) = entry.mode() {
-            let kept = if self.options.keep_special { 0o7777 } else { 0o777 };
             let umask = tidebox_rt::umask(None).unwrap_or(0o022);
             // The file exists; its mode is not essential, and this process owns it.
-            let _ = tidebox_rt::chmod(place, mode & kept & !umask);
+            let _ = tidebox_rt::chmod(place, mode & 0o777 & !umask);
         }
         if self.options.no_times < 2 {
             let ns = u64::try_from(entry.seconds()).unwrap_or(0).saturating_mul(1_000_000_000);

@@ -40,7 +40,7 @@ impl Zip {
         for file in found.iter().filter(|file| !replaced.contains(&file.name)) {
             self.add(writer, file, b"  adding: ")?;
         }
-        let comment = self.comment(old);
+        let comment = old.map(|archive| archive.end.comment.clone()).unwrap_or_default();
         let end = End { comment, ..End::default() };
         writer.finish(end).map_err(|errno| self.write_error(errno))
     }

@@ -11,7 +11,7 @@ use tidebox_rt::{Errno, Fd, Open};
 
 use crate::archive::{Archive, NoArchive};
 use crate::pattern;
-use crate::words::{Out, display, print_parts};
+use crate::words::{Out, print_parts};
 use collect::InputFile;
 use options::{Action, Options};
 use store::Writer;
@@ -76,9 +76,6 @@ impl Zip {
 
     fn all(&mut self) -> Result<(), Ended> {
         let old = self.old()?;
-        if self.options.action == Action::Show {
-            return self.show(old.as_ref());
-        }
         if self.options.action == Action::Delete {
             return self.delete(old);
         }
@@ -113,7 +110,7 @@ impl Zip {
             }
             _ => {}
         }
-        if found.is_empty() && !self.options.comment {
+        if found.is_empty() {
             return match self.options.action {
                 Action::Update | Action::Freshen if old.is_some() => Err(Ended(NOTHING)),
                 _ => Err(self.nothing()),
@@ -138,7 +135,7 @@ impl Zip {
         if self.options.to_stdout() {
             return Ok(None);
         }
-        let needed = matches!(self.options.action, Action::Delete | Action::Freshen | Action::Show);
+        let needed = matches!(self.options.action, Action::Delete | Action::Freshen);
         match Archive::open(&name) {
             Ok(archive) => Ok(Some(archive)),
             Err(NoArchive::System(Errno::NOENT)) if !needed => Ok(None),
@@ -147,13 +144,10 @@ impl Zip {
                 if self.options.action == Action::Freshen {
                     return Err(Ended(NOTHING));
                 }
-                if self.options.action == Action::Delete {
-                    for file in self.options.files.clone() {
-                        self.warn(&[b"name not matched: ", &file]);
-                    }
-                    return Err(self.error(NOTHING, "Nothing to do!", &[&name]));
+                for file in self.options.files.clone() {
+                    self.warn(&[b"name not matched: ", &file]);
                 }
-                Ok(None)
+                Err(self.error(NOTHING, "Nothing to do!", &[&name]))
             }
             Err(NoArchive::Empty) if !needed => Ok(None),
             Err(NoArchive::System(errno)) => {
@@ -167,26 +161,6 @@ impl Zip {
                 Err(self.error(READ, "Zip file structure invalid", &[&name]))
             }
         }
-    }
-
-    fn show(&mut self, old: Option<&Archive>) -> Result<(), Ended> {
-        let (mut count, mut bytes) = (0, 0);
-        if self.options.files.is_empty() {
-            self.print(&[b"Archive contains:\n"]);
-            for entry in old.iter().flat_map(|archive| &archive.entries) {
-                self.out.put(&[b"  ", &display(&entry.name), b"\n"]);
-                (count, bytes) = (count + 1, bytes + entry.size);
-            }
-        } else {
-            let found = self.collect()?;
-            self.print(&[b"Would Add/Update:\n"]);
-            for file in &found {
-                self.out.put(&[b"  ", &display(&file.name), b"\n"]);
-                (count, bytes) = (count + 1, bytes + file.stat.size);
-            }
-        }
-        self.print(&[format!("Total {count} entries ({bytes} bytes)\n").as_bytes()]);
-        Ok(())
     }
 
     fn delete(&mut self, old: Option<Archive>) -> Result<(), Ended> {
@@ -335,20 +309,5 @@ impl Zip {
         self.out.flush();
         print_parts(&[b"zip I/O error: ", errno.text().as_bytes()]);
         self.error(WRITE, "Output file write failure", &[b"write error on zip file"])
-    }
-
-    fn comment(&mut self, old: Option<&Archive>) -> Vec<u8> {
-        if !self.options.comment {
-            return old.map(|archive| archive.end.comment.clone()).unwrap_or_default();
-        }
-        self.print(&[b"enter new zip file comment (end with .):\n"]);
-        let text = tidebox_gnu::stream::read_all(b"-").unwrap_or_default();
-        let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').take_while(|line| *line != b".").collect();
-        let mut comment = lines.join(b"\r\n".as_slice());
-        while comment.ends_with(b"\r\n") {
-            comment.truncate(comment.len() - 2);
-        }
-        comment.truncate(65_535);
-        comment
     }
 }

@@ -11,7 +11,6 @@ pub(crate) enum Action {
     Freshen,
     Delete,
     Sync,
-    Show,
 }
 
 #[derive(Clone, Debug)]
@@ -29,7 +28,6 @@ pub(crate) struct Options {
     pub(crate) no_folders: bool,
     pub(crate) move_files: bool,
     pub(crate) test: bool,
-    pub(crate) comment: bool,
     pub(crate) from_stdin: bool,
     /// Write no extra fields.
     pub(crate) plain: bool,
@@ -62,7 +60,7 @@ zip [-options] [-b path] [-t mmddyyyy] [-n suffixes] [zipfile list] [-xi list]
   -r   recurse into directories     -j   junk (don't record) directory names
   -0   store only                   -1   compress faster    -9   compress better
   -q   quiet operation              -v   verbose operation
-  -z   add zipfile comment          -@   read names from stdin
+  -@   read names from stdin
   -x   exclude the following names  -i   include only the following names
   -D   do not add directory entries -T   test zipfile integrity
   -X   eXclude eXtra file attributes
@@ -87,9 +85,7 @@ const LONG: &[(&str, &str)] = &[
     ("test", "T"),
     ("verbose", "v"),
     ("names-stdin", "@"),
-    ("archive-comment", "z"),
     ("filesync", "FS"),
-    ("show-files", "sf"),
     ("grow", "g"),
     ("encrypt", "e"),
     ("password", "P"),
@@ -105,44 +101,29 @@ fn patterns(
     list: &mut Vec<Vec<u8>>,
 ) -> Result<(), i32> {
     if !attached.is_empty() {
-        return pattern_or_file(letter, attached.to_vec(), list);
+        return add_pattern(attached.to_vec(), list);
     }
     let Some(first) = words.next() else {
         let what = if letter == b'x' { "exclude" } else { "include only" };
         let letter = char::from(letter);
         return Err(invalid(&format!("option '{letter}' ({what} files matching patterns) requires a value")));
     };
-    pattern_or_file(letter, first, list)?;
+    add_pattern(first, list)?;
     while let Some(word) = words.next_if(|word| word != b"@" && word.first() != Some(&b'-')) {
-        pattern_or_file(letter, word, list)?;
+        add_pattern(word, list)?;
     }
     words.next_if(|word| word == b"@");
     Ok(())
 }
 
-/// Parses a pattern, or `@` and the name of a file with one per line.
-fn pattern_or_file(letter: u8, word: Vec<u8>, list: &mut Vec<Vec<u8>>) -> Result<(), i32> {
+/// Adds a pattern; a file of patterns is refused.
+fn add_pattern(word: Vec<u8>, list: &mut Vec<Vec<u8>>) -> Result<(), i32> {
     let Some(file) = word.strip_prefix(b"@") else {
         list.push(word);
         return Ok(());
     };
-    if file.is_empty() {
-        return Err(invalid("missing file after @"));
-    }
-    let text = std::fs::read(tidebox_gnu::message::bytes_path(file)).map_err(|error| {
-        let (letter, reason) = ([letter], tidebox_gnu::message::error_text(&error));
-        Out::default().put(&[b"zip I/O error: ", reason.as_bytes(), b"\n"]);
-        Out::default().put(&[
-            b"zip error: File not found or no read permission (",
-            &letter,
-            b" pattern file '",
-            &word,
-            b"')\n",
-        ]);
-        18
-    })?;
-    list.extend(text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
-    Ok(())
+    let reason = if file.is_empty() { "missing file after @" } else { "pattern files (@FILE) are not supported" };
+    Err(invalid(reason))
 }
 
 pub(crate) fn invalid(message: &str) -> i32 {
@@ -168,7 +149,6 @@ pub(crate) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, i32> {
         no_folders: false,
         move_files: false,
         test: false,
-        comment: false,
         from_stdin: false,
         plain: false,
         level: 6,
@@ -214,7 +194,6 @@ impl Options {
             rest = after;
             match (letter, after.first()) {
                 (b'F', Some(b'S')) => (self.action, rest) = (Action::Sync, after.get(1..).unwrap_or_default()),
-                (b's', Some(b'f')) => (self.action, rest) = (Action::Show, after.get(1..).unwrap_or_default()),
                 (b'r', _) => self.recursive = true,
                 (b'q', _) => self.quiet = true,
                 (b'v', _) => self.verbose = true,
@@ -227,7 +206,6 @@ impl Options {
                 (b'D', _) => self.no_folders = true,
                 (b'X', _) => self.plain = true,
                 (b'T', _) => self.test = true,
-                (b'z', _) => self.comment = true,
                 (b'@', _) => self.from_stdin = true,
                 // No effect: Info-ZIP grows the archive file directly, which is not visible; hidden files are always included.
                 (b'g' | b'S', _) => {}
@@ -248,7 +226,7 @@ impl Options {
                         .put(&[b"This zip is a part of Tidebox, under the terms of MIT or Apache-2.0, as you like.\n"]);
                     return Err(0);
                 }
-                (other, _) if b"AabBcEFIJklMnNoORstUVwWZ$!".contains(other) => {
+                (other, _) if b"AabBcEFIJklMnNoORstUVwWzZ$!".contains(other) => {
                     return Err(invalid(&format!("option '{}' is not supported by this zip", char::from(*other))));
                 }
                 (other, _) => return Err(invalid(&format!("short option '{}' not supported", char::from(*other)))),

@@ -1,6 +1,9 @@
 //! Archive writer.
 
-use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use std::io::Write;
+
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
 use tidebox_rt::{Errno, Fd, FileKind, Open};
 
 use super::collect::InputFile;
@@ -124,24 +127,27 @@ impl Writer {
         self.put(&entry.write_local(local)).map_err(DataError::Write)?;
         let begin = self.offset;
         let mut sum = Crc::new();
-        let mut state = Compress::new(Compression::new(level), false);
-        let mut room = vec![0; CHUNK];
+        // Level 0 makes no deflate blocks: the data is stored as it is.
+        let mut encoder = (level > 0).then(|| DeflateEncoder::new(Vec::new(), Compression::new(level)));
         let mut chunk = vec![0; CHUNK];
         let mut bytes = first;
-        loop {
+        while !bytes.is_empty() {
             sum.update(bytes);
             entry.size += bytes.len() as u64;
-            let ends = bytes.is_empty();
-            if level == 0 {
-                self.put(bytes).map_err(DataError::Write)?;
-            } else {
-                self.squeeze(&mut state, bytes, ends, &mut room)?;
-            }
-            if ends {
-                break;
+            match &mut encoder {
+                Some(encoder) => {
+                    encoder.write_all(bytes).map_err(|_| DataError::Write(Errno::IO))?;
+                    let packed = std::mem::take(encoder.get_mut());
+                    self.put(&packed).map_err(DataError::Write)?;
+                }
+                None => self.put(bytes).map_err(DataError::Write)?,
             }
             let got = read(fd, &mut chunk)?;
             bytes = chunk.get(..got).unwrap_or_default();
+        }
+        if let Some(encoder) = encoder {
+            let packed = encoder.finish().map_err(|_| DataError::Write(Errno::IO))?;
+            self.put(&packed).map_err(DataError::Write)?;
         }
         (entry.sum, entry.packed) = (sum.sum(), self.offset - begin);
         if entry.packed > u64::from(u32::MAX) {
@@ -157,22 +163,6 @@ impl Writer {
             .and_then(|()| tidebox_rt::seek_to(self.fd, self.offset))
             .map(drop)
             .map_err(DataError::Write)
-    }
-
-    fn squeeze(&mut self, state: &mut Compress, bytes: &[u8], ends: bool, room: &mut [u8]) -> Result<(), DataError> {
-        let flush = if ends { FlushCompress::Finish } else { FlushCompress::None };
-        let mut rest = bytes;
-        loop {
-            let (before_in, before_out) = (state.total_in(), state.total_out());
-            let status = state.compress(rest, room, flush).map_err(|_| DataError::Write(Errno::IO))?;
-            let used = usize::try_from(state.total_in() - before_in).unwrap_or(0);
-            let made = usize::try_from(state.total_out() - before_out).unwrap_or(0);
-            rest = rest.get(used..).unwrap_or_default();
-            self.put(room.get(..made).unwrap_or_default()).map_err(DataError::Write)?;
-            if status == Status::StreamEnd || (!ends && rest.is_empty()) {
-                return Ok(());
-            }
-        }
     }
 
     /// Writes the central directory and the end record.
@@ -210,11 +200,9 @@ fn speed(level: u32) -> u16 {
 fn deflated(bytes: &[u8], level: u32) -> Option<Vec<u8>> {
     // For small input the highest level costs no noticeable time, and its output has the same length as that of Info-ZIP.
     let level = if level >= 6 && bytes.len() < 128 * 1024 { 9 } else { level };
-    let mut state = Compress::new(Compression::new(level), false);
-    // Output that is not smaller is discarded.
-    let mut packed = Vec::with_capacity(bytes.len() + 64);
-    let status = state.compress_vec(bytes, &mut packed, FlushCompress::Finish).ok()?;
-    (status == Status::StreamEnd).then_some(packed)
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(level));
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
 }
 
 /// Returns whether bytes are text: without most control characters.
