@@ -126,6 +126,7 @@ fn toolbox() -> Router<Shared> {
         .route("/process/session/{session}", delete(session::delete).get(session::info))
         .route("/process/session/{session}/exec", post(session::exec))
         .route("/process/session/{session}/command/{command}", get(session::command))
+        .route("/process/session/{session}/command/{command}/input", post(session::send_input))
         .route("/process/session/{session}/command/{command}/logs", get(session::logs))
 }
 
@@ -195,10 +196,9 @@ pub(crate) fn absent_message(feature: &str) -> String {
 }
 
 /// Features of Daytona that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 18] = [
+const ABSENT: [(&str, &str); 17] = [
     ("/process/pty", "terminals (PTY)"),
     ("/process/session/entrypoint", "entrypoint sessions"),
-    ("/input", "standard input for session commands"),
     ("/computeruse", "computer use: sandboxes have no display"),
     ("/git/", "Git"),
     ("/lsp", "language servers"),

@@ -8,6 +8,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use axum::Json;
+use axum::extract::rejection::JsonRejection;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
@@ -21,6 +22,7 @@ use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream};
 
 use super::process::{MAX_LENGTH, path};
 use super::{HOME, Shared, error_response};
+use crate::input::Input;
 use crate::registry::SandboxRecord;
 
 /// Minimum client version that receives JSON with separate streams.
@@ -36,6 +38,10 @@ struct Command {
     command: String,
     exit_code: Option<i32>,
     output: Vec<(OutputStream, String)>,
+    /// Standard input of an asynchronous command.
+    input: Option<Input>,
+    /// Input is not added to the output.
+    hides_input: bool,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +70,19 @@ impl Sessions {
 
     fn change(&self, key: &(String, String), command: &str, change: impl FnOnce(&mut Command)) {
         self.with(key, |session| session.commands.iter_mut().find(|known| known.id == command).map(change));
+    }
+
+    /// Adds a command to a session whose shell runs. Returns the lock that a running command of the session holds.
+    fn add(&self, key: &(String, String), command: Command) -> Result<Arc<tokio::sync::Mutex<()>>, Box<Response>> {
+        let added = self.with(key, |session| {
+            if session.ended {
+                let message = "failed to write command: io: read/write on closed pipe";
+                return Err(Box::new(error_response(400, "BAD_REQUEST", message)));
+            }
+            session.commands.push(command);
+            Ok(Arc::clone(&session.turn))
+        });
+        added.unwrap_or_else(|| Err(Box::new(no_session())))
     }
 }
 
@@ -144,6 +163,8 @@ pub(super) async fn delete(
     match session {
         Some(session) => {
             session.running.iter().for_each(tokio::task::AbortHandle::abort);
+            let running = session.commands.into_iter().filter(|command| command.exit_code.is_none());
+            running.filter_map(|command| command.input).for_each(remove);
             StatusCode::NO_CONTENT.into_response()
         }
         None => no_session(),
@@ -158,6 +179,12 @@ pub(super) struct Exec {
     run_async: bool,
     #[serde(default, rename = "async")]
     is_async: bool,
+    suppress_input_echo: Option<bool>,
+}
+
+/// Removes an input that no command reads.
+fn remove(input: Input) {
+    tokio::spawn(async move { input.remove().await });
 }
 
 /// `POST /process/session/{session}/exec`
@@ -172,26 +199,32 @@ pub(super) async fn exec(
         Err(rejected) => return *rejected,
     };
     let key = (id, name);
-    let command = format!("cmd-{:016x}", fastrand::u64(..));
-    let started = shared.sessions.with(&key, |session| {
-        if session.ended {
-            return None;
-        }
-        let known = Command { id: command.clone(), command: exec.command.clone(), ..Command::default() };
-        session.commands.push(known);
-        Some(Arc::clone(&session.turn))
-    });
-    let turn = match started {
-        None => return no_session(),
-        Some(None) => {
-            return error_response(400, "BAD_REQUEST", "failed to write command: io: read/write on closed pipe");
-        }
-        Some(Some(turn)) => turn,
+    let is_async = exec.run_async || exec.is_async;
+    // The daemon gives every command an open input. A client learns the id of a synchronous one too late to send any, so here
+    // such a command gets an empty input, which it can read to its end.
+    let input = match if is_async { Some(Input::open(&sandbox.sandbox).await) } else { None }.transpose() {
+        Ok(input) => input,
+        Err(error) => return error_response(400, "BAD_REQUEST", &format!("failed to write command: {error}")),
     };
-    let run = run(shared.sessions.clone(), sandbox, turn, key.clone(), command.clone(), exec.command);
+    let command = format!("cmd-{:016x}", fastrand::u64(..));
+    let known = Command {
+        id: command.clone(),
+        command: exec.command.clone(),
+        input: input.clone(),
+        hides_input: exec.suppress_input_echo.unwrap_or_default(),
+        ..Command::default()
+    };
+    let turn = match shared.sessions.add(&key, known) {
+        Ok(turn) => turn,
+        Err(rejected) => {
+            input.into_iter().for_each(remove);
+            return *rejected;
+        }
+    };
+    let run = run(shared.sessions.clone(), sandbox, turn, key.clone(), command.clone(), (exec.command, input));
     let task = tokio::spawn(run);
     shared.sessions.with(&key, |session| session.running.push(task.abort_handle()));
-    if exec.run_async || exec.is_async {
+    if is_async {
         return (StatusCode::ACCEPTED, Json(json!({ "cmdId": command }))).into_response();
     }
     // The exit of a command that ends its shell is never reported, so the session is closed.
@@ -228,7 +261,7 @@ async fn run(
     turn: Arc<tokio::sync::Mutex<()>>,
     key: (String, String),
     command: String,
-    text: String,
+    (text, input): (String, Option<Input>),
 ) {
     let _turn = turn.lock_owned().await;
     let state = quote(&format!("/tmp/.daytona-{}", key.1.replace('/', "_")));
@@ -236,6 +269,7 @@ async fn run(
         "[ ! -f {state} ] || . {state}\n{{\n{text}\n}}\n__code=$?\n{{ {SAVE_STATE_SCRIPT}printf 'cd %q\\n' \"$PWD\"; }} >{state}.new \\\n  \
          && mv {state}.new {state} && echo \"$__code\" >{state}.code",
     );
+    let script = input.as_ref().map_or_else(|| script.clone(), |input| input.redirect(&script));
     let mut request = ExecuteRequest::new(script).with_timeout(MAX_LENGTH);
     request.cwd = path(HOME).ok();
     let mut lines = [Lines::default(), Lines::default()];
@@ -252,12 +286,15 @@ async fn run(
             sessions.change(&key, &command, |known| known.output.push((stream, text)));
         }
     }
+    if let Some(input) = input {
+        input.remove().await;
+    }
     let code = ExecuteRequest::new(format!("cat {state}.code && rm -f {state}.code"));
     let code = sandbox.sandbox.execute(code).await.ok().and_then(|response| response.stdout_text().trim().parse().ok());
-    match code {
-        Some(code) => sessions.change(&key, &command, |known| known.exit_code = Some(code)),
-        None => drop(sessions.with(&key, |session| session.ended = true)),
+    if code.is_none() {
+        sessions.with(&key, |session| session.ended = true);
     }
+    sessions.change(&key, &command, |known| (known.exit_code, known.input) = (code, None));
 }
 
 /// Output in the daemon's format: whole lines, each with a line feed, without NUL bytes.
@@ -288,6 +325,49 @@ pub(super) async fn command(
         Ok(known) => Json(describe_command(&known)).into_response(),
         Err(rejected) => *rejected,
     }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SendInput {
+    data: String,
+}
+
+/// `POST /process/session/{session}/command/{command}/input`
+pub(super) async fn send_input(
+    State(shared): State<Shared>,
+    Path((id, name, command)): Path<(String, String, String)>,
+    headers: HeaderMap,
+    body: Result<Json<SendInput>, JsonRejection>,
+) -> Response {
+    let known = match shared.authorized_session(&id, name.clone(), &command, &headers).await {
+        Ok(known) => known,
+        Err(rejected) => return *rejected,
+    };
+    let mut data = match body {
+        Ok(Json(SendInput { data })) => data,
+        Err(rejection) => return error_response(400, "BAD_REQUEST", &rejection.body_text()),
+    };
+    let key = (id, name);
+    if shared.sessions.with(&key, |session| session.ended) == Some(true) {
+        return error_response(410, "GONE", "session process has exited");
+    }
+    if let Some(code) = known.exit_code {
+        return error_response(410, "GONE", &format!("command has already completed with exit code {code}"));
+    }
+    let Some(input) = known.input else {
+        return error_response(400, "BAD_REQUEST", "the command has no standard input: run it with runAsync");
+    };
+    // As in the daemon, so that `read` returns.
+    if !data.ends_with('\n') {
+        data.push('\n');
+    }
+    if let Err(error) = input.send(data.clone().into_bytes()).await {
+        return error_response(500, "INTERNAL_SERVER_ERROR", &format!("failed to write to input pipe: {error}"));
+    }
+    if !known.hides_input {
+        shared.sessions.change(&key, &command, |known| known.output.push((OutputStream::Stdout, data)));
+    }
+    StatusCode::NO_CONTENT.into_response()
 }
 
 /// `GET /process/session/{session}/command/{command}/logs`: the current output, or over a WebSocket all output until

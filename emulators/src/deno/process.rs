@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::rpc::{CallResult, RpcConnection};
 use super::{HOME, error, path};
+use crate::input::{Input, InputQueue};
 
 /// Running and exited processes of one client.
 pub(super) type Processes = BTreeMap<u64, Process>;
@@ -85,7 +86,17 @@ impl RpcConnection {
         }
         let mut env = self.shared.sandboxes().get(&self.id).map(|sandbox| sandbox.env.clone()).unwrap_or_default();
         env.extend(spawn.env.clone().unwrap_or_default());
-        let mut request = ExecuteRequest::new(spawn.line()).with_timeout(MAX_LENGTH).with_cwd(directory);
+        let input = match spawn.stdin_stream_id {
+            Some(stream) => {
+                let opened = Input::open(&self.sandbox.sandbox).await;
+                let input = opened.map_err(|message| error("Error", "EIO", &message))?;
+                self.read_into(stream, InputQueue::new(input.clone()));
+                Some(input)
+            }
+            None => None,
+        };
+        let line = input.as_ref().map_or_else(|| spawn.line(), |input| input.redirect(&spawn.line()));
+        let mut request = ExecuteRequest::new(line).with_timeout(MAX_LENGTH).with_cwd(directory);
         request.env = env.into_iter().collect();
         let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
         let stream = |wanted: &str| (wanted == "piped").then(|| self.stream());
@@ -93,7 +104,7 @@ impl RpcConnection {
         let (kill, killed) = oneshot::channel();
         let (ending, ended) = watch::channel(None);
         self.processes().insert(pid, Process { kill: Some(kill), ended });
-        let running = Running { peer: Arc::clone(self), stdout, stderr, stdin: spawn.stdin_stream_id };
+        let running = Running { peer: Arc::clone(self), stdout, stderr, input };
         let (begin, begun) = oneshot::channel();
         let first = running.run(request, killed, begun);
         tokio::spawn(async move {
@@ -132,18 +143,18 @@ impl RpcConnection {
     }
 }
 
-/// A command and the streams of its output.
+/// A command, its input and the streams of its output.
 struct Running {
     peer: Arc<RpcConnection>,
     stdout: Option<u64>,
     stderr: Option<u64>,
-    stdin: Option<u64>,
+    input: Option<Input>,
 }
 
 impl Running {
     async fn run(
         self,
-        mut request: ExecuteRequest,
+        request: ExecuteRequest,
         killed: oneshot::Receiver<String>,
         begun: oneshot::Receiver<()>,
     ) -> Value {
@@ -151,18 +162,6 @@ impl Running {
         let _ = begun.await;
         for stream in self.stdout.into_iter().chain(self.stderr) {
             self.peer.begin_stream(stream);
-        }
-        let mut killed = Box::pin(killed);
-        if let Some(stdin) = self.stdin {
-            // A local sandbox takes all input at the start, so the command starts once its input is complete.
-            let input = Box::pin(self.peer.read_upload(stdin));
-            match select(input, killed).await {
-                Either::Left((input, rest)) => {
-                    request.stdin = input.unwrap_or_default();
-                    killed = rest;
-                }
-                Either::Right((signal, _)) => return self.end(json_end(None, signal.ok())),
-            }
         }
         let (peer, stdout, stderr) = (Arc::clone(&self.peer), self.stdout, self.stderr);
         let mut sink = move |event: OutputChunk| {
@@ -179,10 +178,9 @@ impl Running {
                 Either::Right((signal, _)) => json_end(None, signal.ok()),
             }
         };
-        self.end(end)
-    }
-
-    fn end(&self, end: Value) -> Value {
+        if let Some(input) = &self.input {
+            input.remove().await;
+        }
         for stream in self.stdout.into_iter().chain(self.stderr) {
             self.peer.end_stream(stream);
         }

@@ -19,6 +19,7 @@ use super::handles::Handles;
 use super::process::Processes;
 use super::{Shared, error};
 use crate::fault::SocketFault;
+use crate::input::InputQueue;
 use crate::registry::SandboxRecord;
 
 /// Close codes for invalid JSON and for invalid JSON-RPC.
@@ -57,6 +58,8 @@ struct UploadBuffer {
     /// End of the stream, if reached: complete or failed.
     end: Option<End>,
     waiting: Option<oneshot::Sender<CallResult<Vec<u8>>>>,
+    /// A process that reads the stream as it arrives.
+    reader: Option<InputQueue>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,8 +148,7 @@ pub(super) async fn serve(
             break;
         }
     }
-    // Writes to open files are not lost.
-    peer.close_files().await;
+    peer.disconnected().await;
     // Processes keep running until the sandbox ends; their output is discarded.
 }
 
@@ -309,7 +311,12 @@ impl RpcConnection {
             }
             "$sandbox.stream.enqueue" => {
                 let data = params["data"].as_str().and_then(|data| BASE64.decode(data).ok()).unwrap_or_default();
-                inbox.entry(stream).or_default().bytes.extend(data);
+                let entry = inbox.entry(stream).or_default();
+                match &entry.reader {
+                    // The process may have ended.
+                    Some(reader) => drop(reader.push(data)),
+                    None => entry.bytes.extend(data),
+                }
             }
             "$sandbox.stream.end" => end(&mut inbox, stream, End::Whole),
             "$sandbox.stream.error" => end(&mut inbox, stream, End::Broken),
@@ -330,6 +337,32 @@ impl RpcConnection {
             coming
         };
         coming.await.unwrap_or_else(|_| Err(error("Error", "ECONNRESET", "the stream ended")))
+    }
+
+    /// Passes a client stream to a process as it arrives.
+    pub(super) fn read_into(&self, stream: u64, reader: InputQueue) {
+        let mut inbox = self.inbox();
+        let mut entry = inbox.remove(&stream).unwrap_or_default();
+        reader.push(std::mem::take(&mut entry.bytes));
+        if entry.end.is_some() {
+            reader.close();
+        } else {
+            entry.reader = Some(reader);
+            inbox.insert(stream, entry);
+        }
+    }
+
+    /// Ends the streams of a client that has disconnected, so that processes get the end of their input, and stores its open
+    /// files, so that no writes are lost.
+    async fn disconnected(&self) {
+        {
+            let mut inbox = self.inbox();
+            let streams: Vec<u64> = inbox.keys().copied().collect();
+            for stream in streams {
+                end(&mut inbox, stream, End::Broken);
+            }
+        }
+        self.close_files().await;
     }
 
     fn environment(&self, method: &str, params: &Value) -> CallResult {
@@ -356,6 +389,9 @@ impl RpcConnection {
 /// Marks a client stream as ended, for current and future readers.
 fn end(inbox: &mut BTreeMap<u64, UploadBuffer>, stream: u64, end: End) {
     let mut entry = inbox.remove(&stream).unwrap_or_default();
+    if let Some(reader) = entry.reader {
+        return reader.close();
+    }
     if let Some(waiting) = entry.waiting.take() {
         // The reader may have been dropped.
         let _ = waiting.send(entry.content(end));

@@ -31,6 +31,13 @@ const END_OF_STREAM: u8 = 2;
 /// Maximum duration of a command whose client specifies none.
 const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Maximum duration of the command that sends a signal.
+const SIGNAL_TIME: Duration = Duration::from_secs(60);
+
+/// Environment variable by which the processes of a command are found for a signal. A process group would not contain
+/// those that job control has moved.
+const MARK: &str = "TIDEBOX_E2B_COMMAND";
+
 /// A command in progress.
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -39,6 +46,8 @@ pub(crate) struct Process {
     config: ProcessConfig,
     tag: Option<String>,
     input: Option<Input>,
+    /// Value of [`MARK`] in the environment of its processes.
+    mark: String,
     /// Clients that follow its events.
     listeners: Vec<mpsc::UnboundedSender<Bytes>>,
 }
@@ -101,11 +110,13 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
     let command = line(&process);
     let command = input.as_ref().map_or_else(|| command.clone(), |input| input.redirect(&command));
     let mut request = ExecuteRequest::new(command).with_timeout(time).with_cwd(directory);
+    let mark = format!("{:016x}", fastrand::u64(..));
     request.env = process.envs.clone().into_iter().collect();
+    request.env.push((MARK.to_owned(), mark.clone()));
     let (listener, events) = mpsc::unbounded_channel();
     let (kill, killed) = oneshot::channel();
     let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
-    let started = Process { kill: Some(kill), config: process, tag, input, listeners: vec![listener] };
+    let started = Process { kill: Some(kill), config: process, tag, input, mark, listeners: vec![listener] };
     shared.processes.lock().insert((id.clone(), pid), started);
     shared.emit(&(id.clone(), pid), &event(json!({ "start": { "pid": pid } })));
     tokio::spawn(run(shared, (id, pid), sandbox, request, killed));
@@ -299,31 +310,49 @@ impl std::fmt::Display for Selector {
     }
 }
 
-/// `process.Process/SendSignal`: any signal kills the command.
+/// Signal that a command may handle. The only other one kills.
+const TERM: &str = "SIGNAL_SIGTERM";
+
+/// `process.Process/SendSignal`
 pub(super) async fn send_signal(
     State(shared): State<Shared>,
     headers: HeaderMap,
     Json(params): Json<SendSignal>,
 ) -> Response {
-    let id = match shared.authorized_sandbox(&headers).await {
-        Ok((id, _)) => id,
+    let (id, sandbox) = match shared.authorized_sandbox(&headers).await {
+        Ok(found) => found,
         Err(rejected) => return *rejected,
     };
     if !params.signal.is_empty() && !params.signal.starts_with("SIGNAL_") {
         return error_response(400, &format!("unknown signal {}", params.signal));
     }
-    let mut processes = shared.processes.lock();
-    let pid = params.process.pid(&id, &processes);
-    match pid.and_then(|pid| processes.get_mut(&(id, pid))) {
-        Some(process) => {
+    let mark = {
+        let mut processes = shared.processes.lock();
+        let pid = params.process.pid(&id, &processes);
+        let Some(process) = pid.and_then(|pid| processes.get_mut(&(id, pid))) else {
+            return call_error_response(404, "not_found", &format!("process with {} not found", params.process));
+        };
+        if params.signal != TERM {
             if let Some(kill) = process.kill.take() {
                 // The receiver may already be dropped if the command has just exited; ignore the error.
                 let _ = kill.send(());
             }
-            Json(json!({})).into_response()
+            return Json(json!({})).into_response();
         }
-        None => call_error_response(404, "not_found", &format!("process with {} not found", params.process)),
+        process.mark.clone()
+    };
+    match terminate(&sandbox, &mark).await {
+        Ok(()) => Json(json!({})).into_response(),
+        Err(error) => CallError(500, "internal", error.to_string()).into_response(),
     }
+}
+
+/// Sends SIGTERM to all processes of a command. Those that have just ended are not an error.
+async fn terminate(sandbox: &SandboxRecord, mark: &str) -> tidebox_core::Result<()> {
+    let script = format!(
+        "for p in $(grep -ls {MARK}={mark} /proc/[0-9]*/environ); do p=${{p#/proc/}}; kill -TERM ${{p%/environ}} 2>/dev/null; done"
+    );
+    sandbox.sandbox.execute(ExecuteRequest::new(script).with_timeout(SIGNAL_TIME)).await.map(drop)
 }
 
 /// Error of a call: status, code and message.

@@ -10,6 +10,7 @@ use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream, StopReason};
 use tokio::sync::{oneshot, watch};
 
 use super::Shared;
+use crate::input::{Input, InputQueue};
 use crate::registry::SandboxRecord;
 
 /// A chunk of output and its offset in the stream.
@@ -50,6 +51,8 @@ pub(crate) struct RunningCommand {
     record: Mutex<OutputLog>,
     changed: watch::Sender<u64>,
     kill: Mutex<Option<oneshot::Sender<()>>>,
+    /// Standard input, if it was opened and the command has not ended.
+    input: Mutex<Option<InputQueue>>,
     clients: AtomicUsize,
     idle: Option<Duration>,
 }
@@ -60,6 +63,7 @@ pub(super) struct CommandSpec {
     pub(super) id: String,
     pub(super) pid: u64,
     pub(super) request: ExecuteRequest,
+    pub(super) input: Option<Input>,
     /// Seconds without a client after which it is killed; negative disables the limit.
     pub(super) idle: i64,
     /// Seconds that its result is kept; negative keeps it forever.
@@ -80,6 +84,19 @@ impl RunningCommand {
         if let Some(kill) = self.kill.lock().take() {
             // The receiver may already be dropped if the command has just ended; ignore the error.
             let _ = kill.send(());
+        }
+    }
+
+    /// Sends text to the command. Ignored if its input is closed, since the protocol has no error for that.
+    pub(super) fn push_input(&self, text: &str) {
+        if let Some(input) = &*self.input.lock() {
+            input.push(text.as_bytes().to_vec());
+        }
+    }
+
+    pub(super) fn close_input(&self) {
+        if let Some(input) = self.input.lock().take() {
+            input.close();
         }
     }
 
@@ -155,6 +172,9 @@ impl Shared {
             let mut sessions = self.sessions();
             let key = (sandbox.to_owned(), params.id.clone());
             if let Some(session) = sessions.get(&key) {
+                if let Some(unused) = params.input {
+                    tokio::spawn(async move { unused.remove().await });
+                }
                 return Arc::clone(session);
             }
             let session = Arc::new(RunningCommand {
@@ -163,6 +183,7 @@ impl Shared {
                 record: Mutex::default(),
                 changed: watch::channel(0).0,
                 kill: Mutex::new(Some(kill)),
+                input: Mutex::new(params.input.clone().map(InputQueue::new)),
                 clients: AtomicUsize::new(0),
                 idle: time(params.idle),
             });
@@ -170,7 +191,8 @@ impl Shared {
             session
         };
         self.set_busy(sandbox, true);
-        let running = run(self.clone(), sandbox.to_owned(), Arc::clone(&session), record, params.request, killed);
+        let command = (params.request, params.input);
+        let running = run(self.clone(), sandbox.to_owned(), Arc::clone(&session), record, command, killed);
         let (shared, key, remembered) =
             (self.clone(), (sandbox.to_owned(), session.id.clone()), time(params.remembered));
         tokio::spawn(async move {
@@ -189,7 +211,7 @@ async fn run(
     sandbox: String,
     session: Arc<RunningCommand>,
     record: SandboxRecord,
-    request: ExecuteRequest,
+    (request, input): (ExecuteRequest, Option<Input>),
     killed: oneshot::Receiver<()>,
 ) {
     let time = request.timeout;
@@ -202,6 +224,10 @@ async fn run(
             Either::Right(_) => None,
         }
     };
+    session.input.lock().take();
+    if let Some(input) = input {
+        input.remove().await;
+    }
     let end = match ended {
         // A command killed by a signal has no exit code.
         None => End::Exit(-1),

@@ -19,6 +19,7 @@ use tidebox_core::{ExecuteRequest, OutputStream, SandboxPath};
 
 use super::commands::{ClientGuard, CommandSpec, End, RunningCommand, next_pid};
 use super::{HOME, Shared, error_response};
+use crate::input::Input;
 use crate::registry::SandboxRecord;
 
 /// Default time limit of a command in seconds.
@@ -47,12 +48,12 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// Converts to a request for the sandbox, or returns an error response.
+    /// Converts to a request for the sandbox, with an open standard input if requested, or returns an error message.
     pub(super) async fn into_request(
         self,
         sandbox: &SandboxRecord,
         pid: u64,
-        stdin: Vec<u8>,
+        opens_input: bool,
     ) -> Result<CommandSpec, String> {
         let with = self.run_config.unwrap_or_default();
         let cwd = with.work_dir.or(self.cwd).unwrap_or_else(|| HOME.to_owned());
@@ -67,11 +68,13 @@ impl Start {
         };
         let seconds = self.timeout_seconds.or(self.timeout).unwrap_or(DEFAULT_SECONDS);
         let time = Duration::try_from_secs_f64(seconds).map_err(|_| "the timeout is not valid".to_owned())?;
-        let mut request = ExecuteRequest::new(line).with_timeout(time).with_cwd(directory).with_stdin(stdin);
+        let input = if opens_input { Some(Input::open(&sandbox.sandbox).await?) } else { None };
+        let line = input.as_ref().map_or_else(|| line.clone(), |input| input.redirect(&line));
+        let mut request = ExecuteRequest::new(line).with_timeout(time).with_cwd(directory);
         request.env = self.env.into_iter().chain(with.env_vars).collect();
         let id = self.command_id.unwrap_or_else(super::control::uuid);
         let (idle, remembered) = (self.idle_timeout_seconds.unwrap_or(300), self.ttl_seconds.unwrap_or(600));
-        Ok(CommandSpec { id, pid, request, idle, remembered })
+        Ok(CommandSpec { id, pid, request, input, idle, remembered })
     }
 }
 
@@ -91,7 +94,7 @@ pub(super) async fn blocking(
         Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
-    let params = match start.into_request(&sandbox, next_pid(), Vec::new()).await {
+    let params = match start.into_request(&sandbox, next_pid(), false).await {
         Ok(params) => params,
         Err(message) => return error_response(400, "CommandError", &message),
     };
@@ -132,7 +135,7 @@ pub(super) async fn start(
         Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
-    match start.into_request(&sandbox, next_pid(), Vec::new()).await {
+    match start.into_request(&sandbox, next_pid(), false).await {
         Ok(params) => events(shared.start_or_attach(&name, sandbox, params), 0, 0),
         Err(message) => {
             streamed(Body::from(event("error", &json!({ "error_type": "CommandError", "error": message }))))

@@ -1,4 +1,4 @@
-//! Commands over a WebSocket: text output, and a kill message.
+//! Commands over a WebSocket: text output and input, and a kill message.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) async fn upgrade(
 async fn serve(shared: Shared, name: String, sandbox: SandboxRecord, mut socket: WebSocket) {
     let Some(first) = message(&mut socket).await else { return };
     let started = match first["type"].as_str() {
-        Some("execute") => start_command(&shared, &name, sandbox, first, &mut socket).await,
+        Some("execute") => start_command(&shared, &name, sandbox, first).await,
         Some("reconnect") => {
             let resume: Resume = serde_json::from_value(first).unwrap_or_default();
             match shared.session(&name, &resume.command_id) {
@@ -58,38 +58,16 @@ async fn serve(shared: Shared, name: String, sandbox: SandboxRecord, mut socket:
 
 type StartResult = Result<(Arc<RunningCommand>, u64, u64, bool), (&'static str, String)>;
 
-async fn start_command(
-    shared: &Shared,
-    name: &str,
-    sandbox: SandboxRecord,
-    first: Value,
-    socket: &mut WebSocket,
-) -> StartResult {
+async fn start_command(shared: &Shared, name: &str, sandbox: SandboxRecord, first: Value) -> StartResult {
     let flag = |field: &str| first[field].as_bool().unwrap_or_default();
     if flag("pty") {
         return Err(("CommandError", absent_message("terminals (PTY)")));
     }
     let (close_stdin, kill) = (flag("close_stdin"), flag("kill_on_disconnect"));
     let start: Start = serde_json::from_value(first).map_err(|error| ("CommandError", error.to_string()))?;
-    // A local sandbox takes all input at the start, so the command starts once its input is complete.
     let pid = next_pid();
-    let stdin = if close_stdin { Vec::new() } else { input(socket, start.command_id.as_deref(), pid).await };
-    let request = start.into_request(&sandbox, pid, stdin).await.map_err(|message| ("CommandError", message))?;
+    let request = start.into_request(&sandbox, pid, !close_stdin).await.map_err(|message| ("CommandError", message))?;
     Ok((shared.start_or_attach(name, sandbox, request), 0, 0, kill))
-}
-
-/// Collects the client's input until it closes the input.
-async fn input(socket: &mut WebSocket, id: Option<&str>, pid: u64) -> Vec<u8> {
-    // Clients write only to a started command.
-    send(socket, &json!({ "type": "started", "command_id": id, "pid": pid })).await;
-    let mut bytes = Vec::new();
-    while let Some(message) = message(socket).await {
-        match message["type"].as_str() {
-            Some("input") => bytes.extend_from_slice(message["data"].as_str().unwrap_or_default().as_bytes()),
-            _ => break,
-        }
-    }
-    bytes
 }
 
 /// Returns the next JSON message; `None` if the client has disconnected.
@@ -116,11 +94,11 @@ async fn follow(socket: &mut WebSocket, session: Arc<RunningCommand>, stdout: u6
         let next = tokio::select! {
             next = cursor.next() => next,
             received = message(socket) => match received {
-                Some(received) if received["type"] == "kill" => {
-                    cursor.session().kill();
+                Some(received) => {
+                    take_message(cursor.session(), &received);
                     continue;
                 }
-                Some(_) => continue,
+                // The input stays open for a client that reconnects.
                 None => return,
             },
         };
@@ -137,5 +115,15 @@ async fn follow(socket: &mut WebSocket, session: Arc<RunningCommand>, stdout: u6
         if !send(socket, &sink).await || over {
             return;
         }
+    }
+}
+
+/// Handles a message to a running command.
+fn take_message(session: &RunningCommand, message: &Value) {
+    match message["type"].as_str() {
+        Some("kill") => session.kill(),
+        Some("input") => session.push_input(message["data"].as_str().unwrap_or_default()),
+        Some("close_stdin") => session.close_input(),
+        _ => {}
     }
 }

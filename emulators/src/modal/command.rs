@@ -12,14 +12,15 @@ use tokio::sync::watch;
 
 use super::file_tool;
 use super::sandboxes::variables;
+use crate::input::{Input, InputQueue};
 use crate::registry::SandboxRecord;
 
 /// Maximum duration of a command whose client specifies none.
 const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Wait time for unannounced input. A local sandbox takes all input at the start, so a command starts when its input
-/// has ended, when a client requests its output or result, or after this time.
-const INPUT_WAIT: Duration = Duration::from_millis(300);
+/// Wait time for the end of the input before a command starts. The protocol does not announce input, and a command
+/// whose input is complete needs no FIFO.
+const INPUT_WAIT: Duration = Duration::from_millis(50);
 
 /// SIGKILL.
 pub(super) const KILLED: i32 = 9;
@@ -34,13 +35,15 @@ pub(super) struct RunningCommand {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
+    /// Input that the command has not taken yet.
     pub(super) input: Vec<u8>,
-    pub(super) input_began: bool,
+    /// Number of received bytes of input.
+    pub(super) received: u64,
     pub(super) input_ended: bool,
-    /// The input was passed to the sandbox; later input is rejected.
+    /// The command has taken its input, or receives it from the queue.
     pub(super) started: bool,
-    /// A client waits for its output.
-    pub(super) output_requested: bool,
+    /// Receives later input.
+    pub(super) queue: Option<InputQueue>,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
     pub(super) end: Option<ExitStatus>,
@@ -57,7 +60,7 @@ impl State {
 }
 
 impl RunningCommand {
-    /// Starts a command once its input is complete.
+    /// Starts a command. The tool for files waits for the end of its input.
     pub(super) fn start(sandbox: SandboxRecord, request: TaskExecStartRequest) -> Arc<Self> {
         let running = Arc::new(Self { state: Mutex::default(), changed: watch::Sender::new(0) });
         let own = Arc::clone(&running);
@@ -107,16 +110,53 @@ impl RunningCommand {
         self.wait_until(|state| state.input_ended.then(|| take(state))).await
     }
 
+    /// Opens the input of a command, or returns all of it if it is complete after a short time.
+    async fn open_input(&self, sandbox: &SandboxRecord) -> Result<Input, Vec<u8>> {
+        let whole = self.wait_until(|state| state.input_ended.then_some(()));
+        if tokio::time::timeout(INPUT_WAIT, whole).await.is_err()
+            && let Ok(input) = Input::open(&sandbox.sandbox).await
+        {
+            let queue = InputQueue::new(input.clone());
+            self.change(|state| {
+                queue.push(take(state));
+                if state.input_ended {
+                    queue.close();
+                }
+                state.queue = Some(queue);
+            });
+            return Ok(input);
+        }
+        // A sandbox in which no FIFO can be created still runs commands; later input is rejected.
+        Err(self.change(|state| {
+            state.input_ended = true;
+            take(state)
+        }))
+    }
+
     async fn execute(&self, sandbox: &SandboxRecord, request: TaskExecStartRequest) -> ExitStatus {
-        let soon =
-            self.wait_until(|state| (state.input_ended || state.input_began || state.output_requested).then_some(()));
-        // Without any request in time, the input counts as empty.
-        let _ = tokio::time::timeout(INPUT_WAIT, soon).await;
-        let input = self.wait_until(|state| (state.input_ended || !state.input_began).then(|| take(state))).await;
+        let input = self.open_input(sandbox).await;
+        let end = self.run(sandbox, request, &input).await;
+        self.change(|state| state.queue = None);
+        if let Ok(input) = input {
+            input.remove().await;
+        }
+        end
+    }
+
+    async fn run(
+        &self,
+        sandbox: &SandboxRecord,
+        request: TaskExecStartRequest,
+        input: &Result<Input, Vec<u8>>,
+    ) -> ExitStatus {
         let time =
             request.timeout_secs.filter(|seconds| *seconds > 0).map_or(MAX_LENGTH, |s| Duration::from_secs(s.into()));
-        let mut execute = ExecuteRequest::new(line(&request.command_args)).with_timeout(time);
-        execute.stdin = input;
+        let line = line(&request.command_args);
+        let mut execute = match input {
+            Ok(input) => ExecuteRequest::new(input.redirect(&line)),
+            Err(whole) => ExecuteRequest::new(line).with_stdin(whole.clone()),
+        }
+        .with_timeout(time);
         execute.env = variables(request.secret_sources).into_iter().collect();
         let workdir = request.workdir.or_else(|| sandbox.metadata.get("workdir").cloned());
         execute.cwd = workdir.and_then(|workdir| SandboxPath::parse(workdir).ok());

@@ -118,7 +118,6 @@ pub(super) async fn read_output(State(shared): State<Shared>, headers: HeaderMap
     let found = || {
         let request: SandboxStdioReadRequest = read(&body)?;
         let running = shared.main_command(&headers, &request.task_id)?;
-        running.change(|state| state.output_requested = true);
         Ok((request, running))
     };
     let (request, running) = match std::future::ready(found()).await {

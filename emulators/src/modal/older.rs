@@ -100,7 +100,6 @@ async fn logs(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> 
     let found = || {
         let request: LogsRequest = read(&body)?;
         let running = shared.main_of(&headers, &request.sandbox_id)?;
-        running.change(|state| state.output_requested = true);
         Ok((request, running))
     };
     let (request, running) = match std::future::ready(found()).await {

@@ -107,7 +107,6 @@ pub(super) async fn read(State(shared): State<Shared>, headers: HeaderMap, body:
     let found = async {
         let request: TaskExecStdioReadRequest = message(&body)?;
         let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
-        running.change(|state| state.output_requested = true);
         Ok((request, running))
     };
     let (request, running) = match found.await {
@@ -145,7 +144,6 @@ pub(super) async fn wait(State(shared): State<Shared>, headers: HeaderMap, body:
     let result = async {
         let request: TaskExecRequest = message(&body)?;
         let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
-        running.change(|state| state.output_requested = true);
         let late = |_| status(code::DEADLINE_EXCEEDED, "the command has not ended yet");
         let end =
             tokio::time::timeout(deadline(&headers), running.wait_until(|state| state.end)).await.map_err(late)?;
@@ -183,21 +181,38 @@ pub(super) async fn poll(State(shared): State<Shared>, headers: HeaderMap, body:
 
 /// Takes a chunk of a command's input.
 pub(super) fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<()> {
+    let closed = |reason: &str| Err(status(code::FAILED_PRECONDITION, reason));
     running.change(|state| {
-        if state.started && !data.is_empty() {
-            let late = "the command has started without input; tidebox passes all input when a command starts";
-            return Err(status(code::FAILED_PRECONDITION, late));
+        if !data.is_empty() {
+            // The tool for files may end before it has read; its clients then read its error.
+            if state.started && state.end.is_some() {
+                return closed("the command has ended");
+            }
+            let accepted = match &state.queue {
+                _ if state.input_ended => false,
+                Some(queue) => queue.push(data.to_vec()),
+                None => {
+                    state.input.extend_from_slice(data);
+                    true
+                }
+            };
+            if !accepted {
+                return closed("the input of the command is closed");
+            }
+            state.received += data.len() as u64;
         }
-        state.input_began = true;
-        state.input.extend_from_slice(data);
+        if let Some(queue) = state.queue.as_ref().filter(|_| ends && !state.input_ended) {
+            queue.close();
+        }
         state.input_ended |= ends;
         Ok(())
     })
 }
 
+/// Rejects input that does not continue the received input.
 pub(super) fn at_offset(running: &RunningCommand, offset: u64) -> RpcResult<()> {
-    let received = running.state().input.len() as u64;
-    if offset == received || running.state().started {
+    let received = running.state().received;
+    if offset == received {
         return Ok(());
     }
     Err(status(code::OUT_OF_RANGE, format!("expected input at offset {received}, not {offset}")))
@@ -231,7 +246,6 @@ async fn write_stdin_stream(shared: &Shared, headers: &HeaderMap, body: Body) ->
                 (Some(StdinPayload::Start(start)), None) => {
                     let found = shared.running(headers, &start.task_id, &start.exec_id).await?;
                     at_offset(&found, start.offset)?;
-                    found.change(|state| state.input_began = true);
                     running = Some(found);
                 }
                 (Some(StdinPayload::Data(data)), Some(running)) => write_stdin(running, &data, false)?,
@@ -249,7 +263,7 @@ pub(super) async fn written(State(shared): State<Shared>, headers: HeaderMap, bo
         let request: TaskExecRequest = message(&body)?;
         let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
         let state = running.state();
-        Ok(TaskExecStdinStatusResponse { num_bytes_written: state.input.len() as u64, closed: state.input_ended })
+        Ok(TaskExecStdinStatusResponse { num_bytes_written: state.received, closed: state.input_ended })
     };
     unary(result.await)
 }

@@ -32,6 +32,20 @@ async function main() {
   await sandbox.process.getSessionCommandLogs("s", running.cmdId, see, () => {});
   assert.equal(pieces.join(""), "first\nsecond\n");
   proved("live");
+  // Input for a command while it runs.
+  const reads = "read line; echo \"got $line\"; until [ -e /tmp/more ]; do sleep 0.05; done; read line; echo \"got $line\"";
+  const talk = await sandbox.process.executeSessionCommand("s", { command: reads, runAsync: true, suppressInputEcho: true });
+  await sandbox.process.sendSessionCommandInput("s", talk.cmdId, "one");
+  let echoed = "";
+  const hear = async (piece) => {
+    echoed += piece;
+    if (echoed === "got one\n") {
+      await sandbox.process.sendSessionCommandInput("s", talk.cmdId, "two\n");
+      await sandbox.fs.uploadFile(Buffer.from(""), "/tmp/more");
+    }
+  };
+  await sandbox.process.getSessionCommandLogs("s", talk.cmdId, hear, () => {});
+  assert.equal(echoed, "got one\ngot two\n");
   await sandbox.process.deleteSession("s");
 
   // Files.

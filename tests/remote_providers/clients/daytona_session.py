@@ -114,6 +114,32 @@ assert process.get_session_command("s", gone.cmd_id).exit_code is None
 process.delete_session("s")
 raises(DaytonaNotFoundError, lambda: process.get_session("s"))
 
+# An asynchronous command of a session gets input while it runs. It is added to the output, unless that is suppressed.
+process.create_session("input")
+reads = 'while read line && [ "$line" != end ]; do echo "got $line"; done; (exit 3)'
+talk = process.execute_session_command("input", SessionExecuteRequest(command=reads, run_async=True))
+send = lambda text: process.send_session_command_input("input", talk.cmd_id, text)
+logged = lambda: process.get_session_command_logs("input", talk.cmd_id).stdout
+send("one")
+until(lambda: "got one\n" in logged())
+send("two\n")
+until(lambda: "got two\n" in logged())
+assert process.get_session_command("input", talk.cmd_id).exit_code is None
+send("end")
+until(lambda: process.get_session_command("input", talk.cmd_id).exit_code == 3)
+assert sorted(logged().splitlines()) == ["end", "got one", "got two", "one", "two"], logged()
+assert "already completed with exit code 3" in str(raises(DaytonaError, lambda: send("late")))
+raises(DaytonaNotFoundError, lambda: process.send_session_command_input("input", "none", "x"))
+hidden = SessionExecuteRequest(command="read line; echo ${#line}", run_async=True, suppress_input_echo=True)
+talk = process.execute_session_command("input", hidden)
+send("secret")
+until(lambda: process.get_session_command("input", talk.cmd_id).exit_code == 0)
+assert logged() == "6\n"
+# A synchronous command gets an empty input, and a session is deleted while a command waits.
+assert process.execute_session_command("input", SessionExecuteRequest(command="cat; echo end")).stdout == "end\n"
+process.execute_session_command("input", SessionExecuteRequest(command="cat", run_async=True))
+process.delete_session("input")
+
 # Files: text, bytes, many, lists, moves, searches.
 files = sandbox.fs
 assert sandbox.get_work_dir() == "/home/daytona" == sandbox.get_user_home_dir() == sandbox.get_user_root_dir()
@@ -293,10 +319,6 @@ absent(lambda: daytona.secret.update("x", UpdateSecretParams(value="y")), "no se
 all_absent(daytona.secret, ["delete", "get", "list"], "no secrets")
 all_absent(daytona.volume, ["create", "get", "list"], "no volumes")
 absent(lambda: daytona.volume.delete(SimpleNamespace(id="x")), "no volumes")
-process.create_session("input")
-waiting = process.execute_session_command("input", SessionExecuteRequest(command="sleep 60", run_async=True))
-absent(lambda: process.send_session_command_input("input", waiting.cmd_id, "x"), "no standard input")
-process.delete_session("input")
 absent(process.get_entrypoint_session, "no entrypoint sessions")
 absent(process.get_entrypoint_logs, "no entrypoint sessions")
 absent(lambda: asyncio.run(process.get_entrypoint_logs_async(print, print)), "no entrypoint sessions")

@@ -34,6 +34,16 @@ async function main() {
   await writer.write(new TextEncoder().encode("given"));
   await writer.close();
   assert.equal((await reading.output()).stdoutText, "given");
+  // Input arrives while the command runs.
+  const talk = await sandbox.spawn("cat", { stdin: "piped", stdout: "piped", stderr: "piped" });
+  const words = talk.stdin.getWriter();
+  await words.write(new TextEncoder().encode("one\n"));
+  let echoed = "";
+  for await (const piece of talk.stdout) {
+    echoed += new TextDecoder().decode(piece);
+    if (echoed === "one\n") await words.close();
+  }
+  assert.deepEqual([echoed, (await talk.status).code], ["one\n", 0]);
   const talks = await sandbox.spawn("/bin/bash", { args: ["-c", WAITS], stdout: "piped", stderr: "piped" });
   let heard = "";
   for await (const piece of talks.stdout) {
@@ -215,7 +225,6 @@ async function main() {
   report({
     "Sandbox.create": "no volumes, and without network",
     "SandboxesClient.create": "no volumes, and without network",
-    "Sandbox.spawn": "input arrives when it is complete",
     "ChildProcess.kill": "every signal kills",
     "SandboxFs.readFile": "up to 75 MB, the largest message that the client accepts",
     "SandboxFs.walk": "without `match`, `skip` and `followSymlinks`",

@@ -25,9 +25,12 @@ from e2b import (
     Volume,
     WatchHandle,
 )
+from e2b.envd.process.process_pb import ProcessSelector, SendSignalRequest, Signal
 from e2b.sandbox_sync.commands.command import Commands
 from e2b.sandbox_sync.commands.pty import Pty, PtySize
 from e2b.sandbox_sync.filesystem.filesystem import Filesystem
+
+from protobuf import Oneof
 
 from methods import absent, all_absent, public, record, report
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
@@ -86,6 +89,19 @@ sandbox.files.write("/tmp/go", "")
 assert raises(CommandExitException, followed.wait).stdout == "gone\n"
 assert raises(CommandExitException, waiting.wait).exit_code == 4
 raises(NotFoundException, lambda: sandbox.commands.connect(waiting.pid))
+# SIGTERM reaches all processes of a command, and a trap handles it. The client's own methods send SIGKILL.
+trapped = sandbox.commands.run("trap 'echo bye; exit 5' TERM; touch /tmp/ready; sleep 1000; echo late", background=True)
+until(lambda: sandbox.files.exists("/tmp/ready"))
+selected = ProcessSelector(selector=Oneof("pid", trapped.pid))
+sandbox.commands._rpc.send_signal(SendSignalRequest(process=selected, signal=Signal.SIGTERM))
+ended = raises(CommandExitException, trapped.wait)
+assert (ended.stdout, ended.exit_code) == ("bye\n", 5), ended
+ignores = sandbox.commands.run("trap '' TERM; touch /tmp/deaf; while :; do sleep 0.1; done", background=True)
+until(lambda: sandbox.files.exists("/tmp/deaf"))
+selected = ProcessSelector(selector=Oneof("pid", ignores.pid))
+sandbox.commands._rpc.send_signal(SendSignalRequest(process=selected, signal=Signal.SIGTERM))
+assert [process.pid for process in sandbox.commands.list()] == [ignores.pid]
+assert ignores.kill() is True
 sandbox.commands.run("true", background=True).disconnect()
 
 # Standard input.
@@ -273,7 +289,6 @@ report({
     "Sandbox.get_host": "an address that nothing serves",
     "Sandbox.get_mcp_url": "an address that nothing serves",
     "Commands.run": "with one user",
-    "Commands.kill": "every signal kills",
     "Filesystem.watch_dir": "compares the files, so that changes between two calls are one event",
     "Filesystem.write": "without `gzip` and `metadata`",
     "Filesystem.write_files": "without `gzip` and `metadata`",

@@ -69,6 +69,15 @@ async function main() {
   input.sendInput("given\n");
   input.closeInput();
   assert.equal((await input.result).stdout, "given\nread\n");
+  // Input arrives while the command runs.
+  const talk = await sandbox.run("while read line; do echo \"got $line\"; done; echo end", { wait: false, closeInput: false });
+  talk.sendInput("one\n");
+  let echoed = "";
+  for await (const chunk of talk) {
+    echoed += chunk.data;
+    if (echoed === "got one\n") talk.closeInput();
+  }
+  assert.equal(echoed, "got one\nend\n");
   const late = await sandbox.reconnect(input.commandId);
   assert.equal((await (await late.reconnect()).result).stdout, "given\nread\n");
 
@@ -116,7 +125,7 @@ async function main() {
   report({
     "SandboxClient.createSandbox": "any Docker image is accepted, with Tidebox's own files; no mounts, and without network",
     "SandboxClient.createSnapshot": "any Docker image is accepted, with Tidebox's own files",
-    "Sandbox.run": "input arrives when it is complete; no terminals",
+    "Sandbox.run": "no terminals",
   });
 }
 

@@ -68,6 +68,20 @@ def control(sandbox):
     reading.send_input("one\ntwo\n")
     reading.close_input()
     assert reading.result.stdout.split() == ["2", "read"], reading.result
+    # Input arrives while the command runs, also after a reconnection.
+    talk = sandbox.run("while read line; do echo \"got $line\"; done; echo end", wait=False, close_input=False)
+    talk.send_input("one\n")
+    said = []
+    for chunk in talk:
+        said.append(chunk.data)
+        if said == ["got one\n"]:
+            again = talk.reconnect()
+            again.close_input()
+            assert again.result.exit_code == 0
+    assert said == ["got one\n", "end\n"], said
+    waiting = sandbox.run("cat", wait=False, close_input=False)
+    waiting.kill()
+    assert sandbox.reconnect(waiting.command_id).result.exit_code == -1
     endless = sandbox.run(GROWS, wait=False)
     for chunk in endless:
         assert chunk.data == "begun\n"
@@ -243,7 +257,7 @@ report(
     {
         "SandboxClient.create_sandbox": "any Docker image is accepted, with Tidebox's own files; no mounts, and without network",
         "SandboxClient.create_snapshot": "any Docker image is accepted, with Tidebox's own files",
-        "Sandbox.run": "input arrives when it is complete; no terminals",
+        "Sandbox.run": "no terminals",
     },
     absences=("Tidebox", "501"),
 )

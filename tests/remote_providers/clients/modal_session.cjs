@@ -34,6 +34,15 @@ async function main() {
   await reader.stdin.writeText("a\nb\n");
   await reader.stdin.close();
   assert.equal(await reader.stdout.readText(), "b\na\n");
+  // Input arrives while the command runs.
+  const talk = await sandbox.exec(["bash", "-c", "while read line; do echo \"got $line\"; done; echo end"]);
+  await talk.stdin.writeText("one\n");
+  let echoed = "";
+  for await (const piece of talk.stdout) {
+    echoed += piece;
+    if (echoed === "got one\n") await talk.stdin.close();
+  }
+  assert.deepEqual([echoed, await talk.wait()], ["got one\nend\n", 0]);
   const print = async (line) => (await sandbox.exec(["bash", "-c", line])).stdout.readText();
   const late = await sandbox.exec(["bash", "-c", GROWS], { timeoutMs: 3000 });
   // The client has the same deadline, and either the client or the emulator is first.
@@ -166,7 +175,7 @@ async function main() {
   assert.equal((await second.sandboxes.fromName("agents", "older")).sandboxId, idle.sandboxId);
   await idle.terminate();
   report({
-    "Sandbox.exec": "input arrives when it is complete; no terminals",
+    "Sandbox.exec": "no terminals",
     "Sandbox.tunnels": "empty; absent with open ports",
     "Sandbox.waitUntilReady": "probes that run a command",
     "SandboxService.create": "no GPUs, ports, volumes, mounts or terminals, and without network",

@@ -8,6 +8,7 @@ import modal
 from modal.container_process import ContainerProcess
 from modal.exception import (
     AlreadyExistsError,
+    ConflictError,
     NotFoundError,
     SandboxFilesystemDirectoryNotEmptyError,
     SandboxFilesystemIsADirectoryError,
@@ -51,6 +52,22 @@ reader.stdin.write("c\n")
 reader.stdin.write_eof()
 reader.stdin.drain()
 assert (reader.stdout.read(), reader.wait()) == ("c\nb\na\n", 0)
+# Input arrives while the command runs, also after its output was requested.
+talk = sandbox.exec("bash", "-c", "echo ready; while read line; do echo \"got $line\"; done; echo end", bufsize=1)
+said = iter(talk.stdout)
+assert next(said) == "ready\n"
+for word in ["one", "two"]:
+    talk.stdin.write(f"{word}\n")
+    talk.stdin.drain()
+    assert next(said) == f"got {word}\n"
+assert talk.poll() is None
+talk.stdin.write_eof()
+talk.stdin.drain()
+assert (next(said), talk.wait()) == ("end\n", 0)
+talk = sandbox.exec("true")
+talk.wait()
+talk.stdin.write("late\n")
+raises(ConflictError, talk.stdin.drain)
 late = sandbox.exec("bash", "-c", GROWS, timeout=3)
 assert late.stdout.read() == "begun\n"
 assert late.wait() == -1, "the client's word for a timeout"
@@ -121,9 +138,13 @@ assert modal.Sandbox.create("true", app=app, image=image).wait() is None
 copies = modal.Sandbox.create("cat", app=app, image=image)
 assert copies.poll() is None
 copies.stdin.write("given\n")
+copies.stdin.drain()
+said = iter(copies.stdout)
+assert next(said) == "given\n"
+copies.stdin.write("more\n")
 copies.stdin.write_eof()
 copies.stdin.drain()
-assert copies.stdout.read() == "given\n"
+assert list(said) == ["more\n"]
 copies.wait()
 assert copies.poll() == 0
 lines = [line for line in modal.Sandbox.create("seq", "50000", app=app, image=image).stdout]
@@ -228,7 +249,7 @@ older.terminate()
 assert older.poll() == 137
 report({
     "Sandbox.create": "no GPUs, ports, volumes, mounts or terminals, and without network",
-    "Sandbox.exec": "input arrives when it is complete; no terminals",
+    "Sandbox.exec": "no terminals",
     "Sandbox.tunnels": "empty; absent with open ports",
     "Sandbox.wait_until_ready": "probes that run a command",
     "Image.from_registry": "any name is accepted, with Tidebox's own files",
