@@ -106,7 +106,7 @@ async fn next_output(process: &BackgroundProcess) -> (OutputBuffer, bool) {
 /// State of a command whose root process has ended.
 struct Detached {
     output: OutputBuffer,
-    /// No process is left.
+    /// No process is left, or the execution was stopped and those that are left have been killed.
     is_over: bool,
     report: ExecutionReport,
 }
@@ -119,6 +119,9 @@ fn detach(process: &BackgroundProcess) -> Detached {
     }
     let mut kernel = process.kernel.lock();
     let report = kernel.report(process.execution);
+    if kernel.is_stopped(process.execution) {
+        return Detached { output: queue.output, is_over: true, report };
+    }
     kernel.set_output_limit(process.execution, u64::MAX);
     let time = kernel.limits().background_time;
     kernel.set_wall_time(process.execution, time);
