@@ -76,6 +76,7 @@ export type ProcessOutputOptions = Pick<ProcessReadOptions, "after" | "signal">;
 
 const SIGNALS = ["HUP", "INT", "QUIT", "KILL", "USR1", "USR2", "TERM", "CONT", "STOP"] as const;
 
+/** Name of a signal without `SIG`. */
 type SignalName = (typeof SIGNALS)[number];
 
 /** Name of a signal, with or without `SIG`. */

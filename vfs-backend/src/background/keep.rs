@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tidebox_core::{
-    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputBuffer, OutputOverflow, OutputSink, Result,
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputBuffer, OutputOverflow, OutputSink, Result, StopReason,
 };
 use tidebox_kernel::ExecutionReport;
 
@@ -119,7 +119,12 @@ fn detach(process: &BackgroundProcess) -> Detached {
     }
     let mut kernel = process.kernel.lock();
     let report = kernel.report(process.execution);
-    if kernel.is_stopped(process.execution) {
+    // Reasons for which all processes are killed, not only the one that reached a limit.
+    let is_stopped = matches!(
+        report.stopped_by,
+        Some(StopReason::Cancelled | StopReason::Timeout | StopReason::CpuTime | StopReason::Output)
+    );
+    if is_stopped {
         return Detached { output: queue.output, is_over: true, report };
     }
     kernel.set_output_limit(process.execution, u64::MAX);
