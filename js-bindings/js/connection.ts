@@ -83,9 +83,9 @@ const CREATE_ATTEMPTS = 3;
 class NeighbourError extends Error {}
 
 /** The worker did not end a command in time. */
-class WorkerTimeoutError extends Error {
+class WorkerTimeoutError extends SandboxError {
   constructor() {
-    super("the sandbox was restarted because a command did not end; files are as of the last completed call");
+    super("the sandbox was restarted because a command did not end; files are as of the last completed call", "RESTARTED");
   }
 }
 

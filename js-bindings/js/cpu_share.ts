@@ -30,7 +30,7 @@ export class CpuShare {
     return this.#availableMs >= LEAST_MS ? 0 : (REFILL_MS - this.#availableMs) / this.#rate;
   }
 
-  /** Starts a pause. `resume` is called when it is over. */
+  /** Starts a pause. `resume` is called at its end. */
   pause(milliseconds: number, resume: () => void): void {
     this.#pause ??= { timer: setTimeout(() => this.endPause(), milliseconds), resume };
   }

@@ -65,7 +65,7 @@ export interface ProcessOutput extends ProcessState {
 export interface ProcessReadOptions extends CallOptions {
   /** Position at which to start: {@link ProcessOutput.next} of an earlier call. Default 0: the oldest output that is kept. */
   after?: number;
-  /** Maximum milliseconds to wait while there is no output and the process runs. Default 0. */
+  /** Maximum milliseconds to wait for output while the process runs. Default 0. */
   waitMs?: number;
   /** Maximum number of bytes. Default 1 MiB. */
   maxBytes?: number;
@@ -243,7 +243,7 @@ export class Process {
   async wait(options: CallOptions = {}): Promise<ProcessEnd> {
     const { signal } = checkCallOptions(options);
     for (;;) {
-      // A position behind all output: only the end is of interest.
+      // A position after all output: only the end is of interest.
       const { running, exitCode, stoppedBy } = await this.read(withSignal({ after: Number.MAX_SAFE_INTEGER, waitMs: LONG_POLL_MS }, signal));
       if (!running) return { exitCode, ...(stoppedBy !== undefined && { stoppedBy }) };
     }

@@ -159,7 +159,7 @@ impl<'a> DriveFuture<'a> {
                 kernel.stop_execution(self.session, StopReason::Timeout);
                 return Poll::Ready(());
             }
-            // What a command leaves is not limited by the processor time of the command.
+            // The processor time of a command does not limit the processes that outlive it.
             let is_root_alive = kernel.root_status(self.session).is_none();
             if is_root_alive && kernel.remaining_cpu_time(self.session).is_some_and(|time| time.is_zero()) {
                 kernel.stop_execution(self.session, StopReason::CpuTime);

@@ -53,7 +53,7 @@ impl Tasks for LocalTasks {
         let context = CallContext { streams_output: false, ..CallContext::current() };
         let task = Abortable::new(WithContext::new(context, task), registration);
         spawn_local(async move {
-            // The result tells only whether the task was aborted. It is dropped here in either case.
+            // The task is dropped here, whether it has ended or was aborted.
             let _ = task.await;
             running.lock().handles.remove(&number);
         });
@@ -79,7 +79,7 @@ thread_local! {
 /// A timer of JavaScript. Dropping it stops it.
 #[derive(Debug)]
 struct Timer {
-    /// `None` if there are too many timers; it is over immediately then.
+    /// `None` if there are too many timers; it has fired then.
     number: Option<u32>,
 }
 
@@ -118,7 +118,7 @@ impl Drop for Timer {
     }
 }
 
-/// Called when a timer is over.
+/// Called when a timer has expired.
 #[wasm_bindgen(js_name = timerFired)]
 pub fn timer_fired(number: u32) {
     let waker = TIMERS.with_borrow_mut(|timers| {

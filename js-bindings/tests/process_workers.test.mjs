@@ -70,24 +70,50 @@ describe("a sandbox with processes", { skip }, () => {
     });
   });
 
+  test("reports them as ended if its Worker has to be ended", { timeout: 60_000 }, async (context) => {
+    const workers = [];
+    const post = Worker.prototype.postMessage;
+    context.mock.method(Worker.prototype, "postMessage", function (...message) {
+      if (!workers.includes(this)) workers.push(this);
+      if (!this.deaf) post.apply(this, message);
+    });
+    for (const thread of ["pool", "own"]) {
+      workers.length = 0;
+      await within(async (sandbox) => {
+        const spawned = await sandbox.spawn("echo on; sleep 60");
+        await spawned.waitForOutput("on");
+        const waiting = spawned.wait();
+        await pause(50);
+        workers[0].deaf = true;
+        const { exitCode } = await sandbox.execute("true", { timeoutMs: 100 });
+        assert.equal(exitCode, 124);
+        assert.deepEqual(await waiting, { exitCode: null, stoppedBy: "cancelled" });
+        const other = await sandbox.spawn("echo other");
+        assert.equal(await textOf(other), "other\n");
+        assert.deepEqual((await sandbox.processes()).map(({ stoppedBy }) => stoppedBy), ["cancelled", undefined]);
+      }, { thread });
+    }
+  });
+
   test("leaves the processor to others while they wait", { timeout: 120_000 }, () => within(async (sandbox) => {
-    const processes = await Promise.all(Array.from({ length: 50 }, () => sandbox.spawn("read -r line; echo got $line", { stdin: true })));
-    const median = async (other) => {
+    const processes = await Promise.all(Array.from({ length: 50 }, () => sandbox.spawn("echo ready; read -r line; echo got $line", { stdin: true })));
+    await Promise.all(processes.map((spawned) => spawned.waitForOutput("ready")));
+    // The fastest, because other tests may run at the same time.
+    const fastest = async (other) => {
       const times = [];
       for (let n = 0; n < 21; n += 1) {
         const started = performance.now();
         assert.equal((await other.execute("echo on")).output, "on\n");
         times.push(performance.now() - started);
       }
-      return times.sort((a, b) => a - b)[10];
+      return Math.min(...times);
     };
     const other = await Sandbox.create();
-    await median(other);
-    const among = await median(other);
+    const among = await fastest(other);
     await Promise.all(processes.map((spawned) => spawned.write("x\n")));
     const outputs = await Promise.all(processes.map(textOf));
-    assert.ok(outputs.every((output) => output === "got x\n"));
-    const alone = await median(other);
+    assert.ok(outputs.every((output) => output === "ready\ngot x\n"));
+    const alone = await fastest(other);
     await other.close();
     assert.ok(among < alone * 3 + 10, `${among.toFixed(1)} ms for a command among idle processes, ${alone.toFixed(1)} ms without`);
   }, { limits: { backgroundProcesses: 50 } }));

@@ -59,6 +59,7 @@ test("arguments of the wrong type are errors that name them", () => within(async
   await rejects(sandbox.spawn("true", { signal: 7 }), /signal must be an AbortSignal/);
   await rejects(sandbox.spawn("true", { color: 7 }), /unknown option 'color'/);
   if (jspi) await rejects(sandbox.spawn([]), /argument/);
+  if (jspi) await rejects(sandbox.spawn("true", { cwd: "a\0b" }), /cwd/);
   assert.match((await sandbox.execute("true", { background: "stay" })).output, /background must be 'end' or 'keep'/);
   assert.throws(() => sandbox.process(7), { code: "INVALID_OPTIONS", message: /id must be a string/ });
   const spawned = sandbox.process("no-such-process");

@@ -40,8 +40,8 @@ export declare abstract class AgentBackend {
     executeStream(command: Command, options?: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr">): RunningCommand;
     /**
      * Starts a command line in `bash`, or a program with arguments, that outlives this call. It ends on its own, by a signal, at its
-     * timeout, or with the sandbox: when it is closed or restored. It does not keep the application running. Not part of snapshots
-     * and forks.
+     * timeout, or with the sandbox: when it is closed or restored. It does not keep the application running; at a provider it ends
+     * with the application. Not part of snapshots and forks.
      *
      * @throws {SandboxError} `UNSUPPORTED` if the engine cannot suspend WebAssembly (JSPI) and for deterministic sandboxes;
      * `QUOTA_EXCEEDED` at `limits.backgroundProcesses`; `INVALID_OPTIONS` for invalid options; and for a sandbox that is not open.

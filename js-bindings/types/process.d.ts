@@ -54,7 +54,7 @@ export interface ProcessOutput extends ProcessState {
 export interface ProcessReadOptions extends CallOptions {
     /** Position at which to start: {@link ProcessOutput.next} of an earlier call. Default 0: the oldest output that is kept. */
     after?: number;
-    /** Maximum milliseconds to wait while there is no output and the process runs. Default 0. */
+    /** Maximum milliseconds to wait for output while the process runs. Default 0. */
     waitMs?: number;
     /** Maximum number of bytes. Default 1 MiB. */
     maxBytes?: number;
@@ -62,6 +62,7 @@ export interface ProcessReadOptions extends CallOptions {
 /** Options of {@link Process.output} and {@link Process.waitForOutput}. */
 export type ProcessOutputOptions = Pick<ProcessReadOptions, "after" | "signal">;
 declare const SIGNALS: readonly ["HUP", "INT", "QUIT", "KILL", "USR1", "USR2", "TERM", "CONT", "STOP"];
+/** Name of a signal without `SIG`. */
 type SignalName = (typeof SIGNALS)[number];
 /** Name of a signal, with or without `SIG`. */
 export type ProcessSignal = SignalName | `SIG${SignalName}`;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use js_sys::{Array, Promise};
 use tidebox_core::{
-    Error, ErrorKind, OutputChunk, OutputCursor, OutputPage, OutputStream, ProcessId, ProcessInfo, ProcessInput,
-    ProcessSignal, ProcessState, ReadOutput, SandboxBackend, SandboxPath, SpawnInput, SpawnRequest, StopReason,
+    Error, ErrorKind, FileError, OutputChunk, OutputCursor, OutputPage, OutputStream, ProcessId, ProcessInfo,
+    ProcessInput, ProcessSignal, ProcessState, ReadOutput, SandboxBackend, SandboxPath, SpawnInput, SpawnRequest,
+    StopReason,
 };
 use wasm_bindgen::JsValue;
 
@@ -47,7 +48,9 @@ impl ProcessTools {
             Some(cwd) => cwd.resolve(path),
             None => SandboxPath::parse(path),
         };
-        request.cwd = text(given, "cwd").map(resolve).transpose()?;
+        let invalid =
+            |error: FileError| Error::new(ErrorKind::InvalidRequest, "spawn", format!("cwd: {}", error.message));
+        request.cwd = text(given, "cwd").map(resolve).transpose().map_err(invalid)?;
         request.env = variables(&get(given, "env"));
         request.timeout = duration(given, "timeoutMs");
         request.tag = text(given, "tag");
