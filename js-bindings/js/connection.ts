@@ -100,6 +100,8 @@ interface SeatState {
 let lastNumber = 0;
 
 export class Connection {
+  /** Capacity of a pipe by default: more would be sent to the worker again. */
+  readonly maxWriteBytes = 64 << 10;
   readonly #platform: Platform;
   readonly #checked: Checked;
   readonly #pending = new Map<number, Pending>();

@@ -92,6 +92,8 @@ export interface ProcessKey {
 
 /** Starts and finds processes. */
 export interface ProcessBackend {
+  /** Maximum number of bytes for one call that writes to a process. */
+  readonly maxWriteBytes: number;
   /** Starts a process. */
   spawn(command: Command, options: Omit<ProcessOptions, "signal">, signal: AbortSignal | undefined): Promise<ProcessKey>;
   /** Lists the processes. */
@@ -107,8 +109,6 @@ export const constructorKey = Symbol("process");
 
 /** Milliseconds for which one call waits for output or the end. */
 const LONG_POLL_MS = 20_000;
-/** Bytes that one call writes at most; as in `vfs-backend/src/background.rs`. */
-const MAX_WRITE_BYTES = 1 << 20;
 
 const OPTIONS = ["cwd", "env", "stdin", "timeoutMs", "tag", "signal"];
 
@@ -192,9 +192,10 @@ export class Process {
   }
 
   async #writeAll(bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
+    const { maxWriteBytes } = this.#backend;
     for (let at = 0; at < bytes.length; ) {
       // A copy: sending a part of a buffer would copy all of it.
-      at += await this.#call<number>("writeProcess", [bytes.slice(at, at + MAX_WRITE_BYTES)], signal);
+      at += await this.#call<number>("writeProcess", [bytes.slice(at, at + maxWriteBytes)], signal);
     }
   }
 

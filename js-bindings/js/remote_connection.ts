@@ -60,6 +60,8 @@ export async function callModule<T>(call: () => unknown): Promise<T> {
 
 /** One sandbox at a provider. */
 export class RemoteConnection implements BackendConnection {
+  /** As in `remote-adapters/src/process.rs`: each write is a command at the provider. */
+  readonly maxWriteBytes = 1 << 20;
   readonly #sandbox: ModuleSandbox;
   #isOpen = true;
   #last = 0;

@@ -75,6 +75,8 @@ export interface ProcessKey {
 }
 /** Starts and finds processes. */
 export interface ProcessBackend {
+    /** Maximum number of bytes for one call that writes to a process. */
+    readonly maxWriteBytes: number;
     /** Starts a process. */
     spawn(command: Command, options: Omit<ProcessOptions, "signal">, signal: AbortSignal | undefined): Promise<ProcessKey>;
     /** Lists the processes. */
