@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The methods that Deep Agents calls on a backend, common to the local and the remote class. */
 
-import { checkArguments, isContent, isText } from "./check.js";
+import { checkArguments, defined, isContent, isText } from "./check.js";
 import type { CallOptions, Command, ExecuteOptions } from "./options.js";
 import { checkCommand, checkSignal } from "./options.js";
 import type {
@@ -11,9 +11,11 @@ import type {
 import { errorCode, messageOf } from "./error_message.js";
 import type { RunningCommand } from "./output.js";
 import { runCommand } from "./output.js";
+import type { ProcessBackend, ProcessInfo, ProcessOptions } from "./process.js";
+import { Process, checkProcessCommand, checkProcessOptions, constructorKey } from "./process.js";
 
 /** Runs commands and handles the calls of the file tools. */
-export interface BackendConnection {
+export interface BackendConnection extends ProcessBackend {
   /** Runs a command. Rejects if Tidebox itself fails. */
   execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
   /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
@@ -60,6 +62,43 @@ export abstract class AgentBackend {
    */
   executeStream(command: Command, options: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr"> = {}): RunningCommand {
     return runCommand((callbacks) => this.execute(command, { ...options, ...callbacks }), options?.signal);
+  }
+
+  /**
+   * Starts a command line in `bash`, or a program with arguments, that outlives this call. It ends on its own, by a signal, at its
+   * timeout, or with the sandbox: when it is closed or restored. It does not keep the application running; at a provider it ends
+   * with the application. Not part of snapshots and forks.
+   *
+   * @throws {SandboxError} `UNSUPPORTED` if the engine cannot suspend WebAssembly (JSPI) and for deterministic sandboxes;
+   * `QUOTA_EXCEEDED` at `limits.backgroundProcesses`; `INVALID_OPTIONS` for invalid options; and for a sandbox that is not open.
+   */
+  async spawn(command: Command, options: ProcessOptions = {}): Promise<Process> {
+    const backend = this.#backend();
+    const { signal, ...rest } = checkProcessOptions(options);
+    const key = await backend.spawn(checkProcessCommand(command), defined(rest), signal);
+    return new Process(constructorKey, { backend, key });
+  }
+
+  /**
+   * Lists the processes that {@link spawn} started or a command left with `background: "keep"`, in the order of their start. The
+   * 64 that ended last are remembered.
+   *
+   * @throws {SandboxError} `UNSUPPORTED` like {@link spawn}, and for a sandbox that is not open.
+   */
+  async processes(options?: CallOptions): Promise<ProcessInfo[]> {
+    checkSignal(options?.signal);
+    return this.#backend().processes(options?.signal);
+  }
+
+  /**
+   * Returns the process with this id. An id that no process has is an error of the first call.
+   *
+   * @throws {SandboxError} for a sandbox that is not open.
+   */
+  process(id: string): Process {
+    checkArguments({ id }, isText, "a string");
+    const backend = this.#backend();
+    return new Process(constructorKey, { backend, key: backend.processKey(id) });
   }
 
   /** Lists a directory. A missing directory has no files. */

@@ -21,6 +21,8 @@ import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite } from "./platform.js";
 import type { Seat, Thread } from "./pool.js";
 import { takeSeat } from "./pool.js";
+import type { ProcessInfo, ProcessKey, ProcessOptions, ProcessOutput } from "./process.js";
+import { ProcessRegistry, replyOfLost } from "./process_registry.js";
 import type { ExecuteResult } from "./protocol.js";
 import { messageOf } from "./error_message.js";
 import { Requests } from "./requests.js";
@@ -31,6 +33,10 @@ import { OutputListener } from "./output.js";
 const WALL_TIME_MS = 120_000;
 /** Milliseconds that a worker has to end a command after its timeout or its cancellation, before the sandbox is restarted. */
 const GRACE_MS = 2_000;
+/** Milliseconds after which a closed sandbox kills processes that ignore SIGTERM; as in `vfs-backend/src/background.rs`. */
+const TERMINATION_MS = 2_000;
+/** Method that ends the processes of a sandbox which is closed. */
+const TERMINATE = "terminate";
 /** Maximum delay of a timer, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -42,7 +48,7 @@ interface Pending {
   reject(error: Error): void;
   onOutput: ((chunk: OutputChunk) => void) | undefined;
   /** Runs before any later message of the worker is handled. */
-  onResult: (() => void) | undefined;
+  onResult: ((value: unknown) => void) | undefined;
 }
 
 /** Result fields of a Python interpreter, in addition to those of a command. */
@@ -56,9 +62,11 @@ export interface InterpreterReply {
 /** Options of a call to the worker. */
 interface CallContext {
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
-  onResult?: () => void;
+  onResult?: (value: unknown) => void;
   /** Receives the number of the call. */
   onCall?: (id: number) => void;
+  /** Generation of the worker that the call is for; see `process_registry.ts`. */
+  generation?: number;
 }
 
 /** Bytes of changes beyond which a sandbox is not moved to another worker because its own is busy. */
@@ -75,9 +83,9 @@ const CREATE_ATTEMPTS = 3;
 class NeighbourError extends Error {}
 
 /** The worker did not end a command in time. */
-class WorkerTimeoutError extends Error {
+class WorkerTimeoutError extends SandboxError {
   constructor() {
-    super("the sandbox was restarted because a command did not end; files are as of the last completed call");
+    super("the sandbox was restarted because a command did not end; files are as of the last completed call", "RESTARTED");
   }
 }
 
@@ -92,6 +100,8 @@ interface SeatState {
 let lastNumber = 0;
 
 export class Connection {
+  /** Capacity of a pipe by default: more would be sent to the worker again. */
+  readonly maxWriteBytes = 64 << 10;
   readonly #platform: Platform;
   readonly #checked: Checked;
   readonly #pending = new Map<number, Pending>();
@@ -109,6 +119,9 @@ export class Connection {
   #recreate: (() => Promise<void>) | undefined;
   #isOpen = false;
   #hasInterpreters = false;
+  readonly #processes = new ProcessRegistry();
+  /** Set when the sandbox is closed. */
+  #closing: Promise<void> | undefined;
   #id = "";
 
   constructor(platform: Platform, checked: Checked) {
@@ -223,7 +236,7 @@ export class Connection {
       case "result": {
         this.#recordChanges(report.changes);
         const pending = this.#complete(report.id);
-        pending?.onResult?.();
+        pending?.onResult?.(report.value);
         return pending?.resolve(report.value);
       }
       case "error":
@@ -258,6 +271,11 @@ export class Connection {
 
   #crashed(cause: unknown, isCause: boolean): void {
     const reason = messageOf(cause);
+    if (this.#closing !== undefined) {
+      stopState(this.#state);
+      this.#state = undefined;
+      return this.#reject(new SandboxError(`the worker of the sandbox has ended: ${reason}`, "CLOSED"));
+    }
     // A sandbox that has cost its neighbours a command does so once.
     if (isCause) this.#thread = "own";
     if (this.#opened !== undefined) {
@@ -280,6 +298,7 @@ export class Connection {
     const state = this.#state;
     this.#state = undefined;
     this.#hasInterpreters = false;
+    this.#processes.workerEnded();
     this.#options.id = this.#id;
     stopState(state);
     const left = state?.seat.leave(this.#pending.size > 0);
@@ -327,7 +346,7 @@ export class Connection {
 
   /** True if another worker can continue from the options and the changes. */
   get #isMovable(): boolean {
-    return this.#pending.size === 0 && !this.#hasInterpreters && !this.#copiesOnWrite;
+    return this.#pending.size === 0 && !this.#hasInterpreters && !this.#processes.isUsed && !this.#copiesOnWrite;
   }
 
   /** Bytes from which another worker would continue. */
@@ -353,11 +372,14 @@ export class Connection {
   /** Calls a method of the kernel's sandbox. */
   async call<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
     await this.#takeSeat();
+    if (context.generation !== undefined && context.generation !== this.#processes.generation) {
+      throw new SandboxError("the sandbox was restarted, which has ended the process", "RESTARTED");
+    }
     return this.#callNow(method, args, context);
   }
 
   async #callNow<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
-    const seat = this.#state?.seat;
+    const seat = this.#closing === undefined || method === TERMINATE ? this.#state?.seat : undefined;
     if (seat === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
     const id = ++lastNumber;
     const { onOutput, onResult, onCall } = context;
@@ -378,8 +400,10 @@ export class Connection {
   }
 
   /** Like {@link call}, but rejects when `signal` is aborted. */
-  async callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T> {
-    if (!signal) return this.call<T>(method, args);
+  async callUntil<T>(
+    signal: AbortSignal | undefined, method: string, args: readonly unknown[], context: CallContext = {},
+  ): Promise<T> {
+    if (!signal) return this.call<T>(method, args, context);
     const aborted = () => new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal.reason });
     if (signal.aborted) throw aborted();
     let stop = () => {};
@@ -388,7 +412,7 @@ export class Connection {
       signal.addEventListener("abort", stop, { once: true });
     });
     try {
-      return await Promise.race([this.call<T>(method, args), cancelled]);
+      return await Promise.race([this.call<T>(method, args, context), cancelled]);
     } finally {
       signal.removeEventListener("abort", stop);
     }
@@ -396,6 +420,42 @@ export class Connection {
 
   async execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult> {
     return this.#run("execute", [command], options);
+  }
+
+  async spawn(command: Command, options: Omit<ProcessOptions, "signal">, signal: AbortSignal | undefined): Promise<ProcessKey> {
+    const onResult = (info: unknown) => this.#processes.started(info as ProcessInfo);
+    const { id } = await this.callUntil<ProcessInfo>(signal, "spawn", [command, options], { onResult });
+    return this.processKey(id);
+  }
+
+  async processes(signal: AbortSignal | undefined): Promise<ProcessInfo[]> {
+    return this.#processes.listed(await this.callUntil<ProcessInfo[]>(signal, "processes", []));
+  }
+
+  processKey(id: string): ProcessKey {
+    return this.#processes.key(id);
+  }
+
+  async callProcess<T>(process: ProcessKey, method: string, args: readonly unknown[], signal: AbortSignal | undefined): Promise<T> {
+    const { id, generation } = process;
+    // A process that ended with its worker has ended for its callers too, also for those that were waiting.
+    const reply = () => {
+      const lost = this.#isOpen ? this.#processes.lost(process) : undefined;
+      return lost && { value: replyOfLost(lost, method, args) as T };
+    };
+    const known = reply();
+    if (known !== undefined) return known.value;
+    const onResult = (value: unknown) => {
+      if (method === "readProcess") this.#processes.read(id, value as ProcessOutput);
+    };
+    try {
+      return await this.callUntil<T>(signal, method, [id, ...args], { onResult, generation });
+    } catch (error) {
+      const isRestart = error instanceof SandboxError && error.code === "RESTARTED";
+      const late = isRestart ? reply() : undefined;
+      if (late === undefined) throw error;
+      return late.value;
+    }
   }
 
   /** Runs code in the interpreter with this number. */
@@ -429,6 +489,7 @@ export class Connection {
     try {
       const result = await this.#callNow<T>(method, [...args, defined(options)], {
         onOutput: listener?.chunk,
+        onResult: (value) => this.#recordKept(args[0], value as ExecuteResult),
         onCall: (id) => {
           call = id;
           if (signal?.aborted) cancel();
@@ -442,6 +503,13 @@ export class Connection {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
     }
+  }
+
+  /** Records what a command has left. */
+  #recordKept(command: unknown, { process }: ExecuteResult): void {
+    if (process === undefined) return;
+    const line = Array.isArray(command) ? command.join(" ") : String(command);
+    this.#processes.started({ id: process, command: line, startedMs: Date.now(), writtenBytes: 0, running: true, exitCode: null });
   }
 
   #timeoutResult(limit: number): ExecuteResult {
@@ -481,17 +549,40 @@ export class Connection {
     this.#options = { ...options, snapshot };
   }
 
-  close(): void {
-    const state = this.#state;
+  /** Resolves when processes have ended; without any, the sandbox is closed synchronously. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const error = new SandboxError("the sandbox was closed", "CLOSED");
-    this.#state = undefined;
     this.#recreate = undefined;
     this.#isOpen = false;
-    this.#forgetChanges();
     this.#opened?.reject(error);
-    stopState(state);
-    void state?.seat.leave(this.#pending.size > 0);
+    let hasCalls = this.#pending.size > 0;
     this.#reject(error);
+    if (this.#processes.isUsed && this.#state !== undefined) hasCalls = await this.#terminate();
+    const state = this.#state;
+    this.#state = undefined;
+    this.#forgetChanges();
+    stopState(state);
+    void state?.seat.leave(hasCalls);
+    this.#reject(error);
+  }
+
+  /** Ends the commands and processes of the sandbox. Returns true if the worker does not respond. */
+  async #terminate(): Promise<boolean> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(true), TERMINATION_MS + GRACE_MS);
+    });
+    const ended = this.#callNow(TERMINATE, []).then(() => false, () => true);
+    try {
+      return await Promise.race([ended, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 
@@ -514,6 +605,7 @@ function stopState(state: SeatState | undefined): void {
 
 const CODES: Readonly<Record<string, SandboxErrorCode>> = {
   closed: "CLOSED", invalid_request: "INVALID_OPTIONS", file_operation_failed: "FILE_OPERATION_FAILED", unsupported: "UNSUPPORTED",
+  quota_exceeded: "QUOTA_EXCEEDED",
 };
 
 function toSandboxError({ kind, message }: Failure): SandboxError {

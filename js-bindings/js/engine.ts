@@ -9,6 +9,7 @@
  * because a worker has exactly one instance of the kernel.
  */
 
+import { CpuShare } from "./cpu_share.js";
 import * as kernel from "./kernel.js";
 import type { PackagePrograms, Program } from "./programs.js";
 import { Programs } from "./programs.js";
@@ -232,13 +233,24 @@ function next(): void {
 function endSlice(guest: Guest): void {
   if (current === guest) {
     current = undefined;
-    queue.charge(guest.sandbox, now() - sliceStart);
+    const usedMs = now() - sliceStart;
+    queue.charge(guest.sandbox, usedMs);
+    chargeShare(guest.execution, usedMs);
     listener?.running(0);
   }
   // A guest that was dropped while it started may end while another one runs.
   if (current === undefined) kernel.switchGuest(0);
   kernel.wakeExecution(guest.execution);
   schedule();
+}
+
+/** Pauses an execution that has used up its share of processor time. */
+function chargeShare(execution: number, usedMs: number): void {
+  const share = shares.get(execution);
+  const pauseMs = share?.charge(usedMs) ?? 0;
+  if (share === undefined || pauseMs === 0) return;
+  pauseExecution(execution, true);
+  share.pause(pauseMs, () => pauseExecution(execution, false));
 }
 
 let cleaning: ReturnType<typeof setTimeout> | undefined;
@@ -605,8 +617,9 @@ function message(error: unknown): string {
 export function dropGuests(execution: number): void {
   for (const guest of [...guests.values()]) if (guest.execution === execution) dropGuest(guest);
   executions.delete(execution);
-  clearTimeout(alarms.get(execution));
-  alarms.delete(execution);
+  clearTimer(alarms, execution);
+  shares.get(execution)?.drop();
+  shares.delete(execution);
   queue.forget(execution);
   schedule();
 }
@@ -624,19 +637,53 @@ function dropGuest(guest: Guest): void {
 
 // Other imports of the kernel ------------------------------------------------------------------------------------------
 
-const alarms = new Map<number, ReturnType<typeof setTimeout>>();
+type Timers = Map<number, ReturnType<typeof setTimeout>>;
+
+/** Timers of executions, by execution. */
+const alarms: Timers = new Map();
+/** Other timers of the kernel, by their numbers. */
+const timers: Timers = new Map();
+/** Shares of processor time of executions that have one. */
+const shares = new Map<number, CpuShare>();
 
 export function alarm(execution: number, milliseconds: number): void {
-  clearTimeout(alarms.get(execution));
-  if (milliseconds > MAX_TIMER_MS) return void alarms.delete(execution);
+  setTimer(alarms, execution, milliseconds, () => kernel.wakeExecution(execution));
+}
+
+export function startTimer(timer: number, milliseconds: number): void {
+  setTimer(timers, timer, milliseconds, () => kernel.timerFired(timer));
+}
+
+export function stopTimer(timer: number): void {
+  clearTimer(timers, timer);
+}
+
+/** Replaces a timer. One beyond the maximum delay never fires. */
+function setTimer(all: Timers, number: number, milliseconds: number, fire: () => void): void {
+  clearTimer(all, number);
+  if (milliseconds > MAX_TIMER_MS) return;
   const due = now() + milliseconds;
-  const wait = (rest: number) => alarms.set(execution, setTimeout(() => {
-    // A timer may fire up to a millisecond early, when the kernel finds the deadline in the future. No other alarm follows.
+  const wait = (rest: number) => all.set(number, setTimeout(() => {
+    // A timer may fire up to a millisecond early, when the kernel finds the deadline in the future. No other one follows.
     const left = due - now();
-    if (left > 0) wait(left);
-    else kernel.wakeExecution(execution);
+    if (left > 0) return void wait(left);
+    all.delete(number);
+    fire();
   }, Math.ceil(rest)));
   wait(milliseconds);
+}
+
+function clearTimer(all: Timers, number: number): void {
+  clearTimeout(all.get(number));
+  all.delete(number);
+}
+
+export function limitCpu(execution: number, percent: number): void {
+  shares.set(execution, new CpuShare(percent));
+}
+
+export function endCpuPauses(sandbox: number): void {
+  for (const [execution, share] of shares) if (executions.get(execution)?.number === sandbox) share.endPause();
 }
 
 export function hasProgram(sandbox: number, name: string): boolean {

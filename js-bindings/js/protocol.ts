@@ -175,6 +175,11 @@ export interface ExecuteResult {
   cpuTimeMs?: number;
   /** Maximum linear memory that its processes used together. */
   peakMemoryBytes?: number;
+  /**
+   * Id of the process that runs on after the command, with `background: "keep"`: `sandbox.process(id)` reads its later output.
+   * Absent if the command left none.
+   */
+  process?: string;
   /** Error code if the sandbox itself could not run it; `exitCode` is `null` then. */
   code?: SandboxErrorCode;
 }

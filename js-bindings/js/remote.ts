@@ -38,7 +38,7 @@ const key = Symbol("remote");
  * A sandbox at a provider, with the methods of {@link Sandbox} except `snapshot`, `fork` and related ones. Its tool methods never
  * throw: errors are part of the result.
  *
- * Closing it stops running commands and keeps the sandbox: {@link RemoteProvider.connect} finds it by its id until its time to
+ * Closing it stops running commands and processes, and keeps the sandbox: {@link RemoteProvider.connect} finds it by its id until its time to
  * live expires, and {@link RemoteProvider.delete} deletes it.
  */
 export class RemoteSandbox extends AgentBackend {
@@ -61,7 +61,7 @@ export class RemoteSandbox extends AgentBackend {
     return this.#connection.isOpen;
   }
 
-  /** Stops running commands and keeps the sandbox. Closing twice is not an error. */
+  /** Stops running commands and processes, and keeps the sandbox. Closing twice is not an error. */
   override async close(): Promise<void> {
     await this.#connection.close();
   }

@@ -7,6 +7,7 @@ import { SandboxError } from "./error.js";
 import type { Command, ExecuteOptions } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import { platform } from "./platform.js";
+import type { ProcessInfo, ProcessKey, ProcessOptions } from "./process.js";
 import type { ExecuteResult } from "./protocol.js";
 import { messageOf } from "./error_message.js";
 import type { RemoteSandbox as ModuleSandbox } from "./remote_kernel.js";
@@ -59,6 +60,8 @@ export async function callModule<T>(call: () => unknown): Promise<T> {
 
 /** One sandbox at a provider. */
 export class RemoteConnection implements BackendConnection {
+  /** As in `remote-adapters/src/process.rs`: each write is a command at the provider. */
+  readonly maxWriteBytes = 1 << 20;
   readonly #sandbox: ModuleSandbox;
   #isOpen = true;
   #last = 0;
@@ -112,6 +115,24 @@ export class RemoteConnection implements BackendConnection {
     } finally {
       signal.removeEventListener("abort", stop);
     }
+  }
+
+  async spawn(command: Command, options: Omit<ProcessOptions, "signal">, signal: AbortSignal | undefined): Promise<ProcessKey> {
+    const { id } = await this.callUntil<ProcessInfo>(signal, "spawn", [command, options]);
+    return this.processKey(id);
+  }
+
+  processes(signal: AbortSignal | undefined): Promise<ProcessInfo[]> {
+    return this.callUntil(signal, "processes", []);
+  }
+
+  /** The module with the processes lives as long as this thread. */
+  processKey(id: string): ProcessKey {
+    return { id, generation: 0 };
+  }
+
+  callProcess<T>({ id }: ProcessKey, method: string, args: readonly unknown[], signal: AbortSignal | undefined): Promise<T> {
+    return this.callUntil<T>(signal, method, [id, ...args]);
   }
 
   async close(): Promise<void> {

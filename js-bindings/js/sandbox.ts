@@ -81,7 +81,7 @@ export class Sandbox extends AgentBackend {
   }
 
   /**
-   * Restores files and shell session. Running commands are stopped with exit code 137 and `stoppedBy` `cancelled`. The snapshot
+   * Restores files and shell session. Running commands and processes are stopped with exit code 137 and `stoppedBy` `cancelled`. The snapshot
    * may be from another sandbox. Mounts and tools are not affected.
    *
    * @throws {SandboxError} like {@link snapshot}, and for bytes that are not a snapshot or exceed the limits; then nothing has
@@ -167,10 +167,13 @@ export class Sandbox extends AgentBackend {
     return new PythonSession(constructorKey, { connection, number });
   }
 
-  /** Stops running commands. The files are deleted. Closing twice is not an error. */
+  /**
+   * Stops running commands and processes. Processes get the signal TERM, and are killed after two seconds. The files are deleted.
+   * Closing twice is not an error.
+   */
   override async close(): Promise<void> {
     this.#closed = true;
-    this.#connection?.close();
+    await this.#connection?.close();
   }
 
   #open(): Connection {

@@ -8,7 +8,7 @@ use js_sys::JSON;
 use sha2::{Digest as _, Sha256};
 use tidebox_core::{Error, FileError, SandboxId, SandboxPath};
 use tidebox_kernel::engine::Engine;
-use tidebox_vfs_backend::{BaseFile, BaseImage, SandboxBuilder, Snapshot, VfsBackend};
+use tidebox_vfs_backend::{BaseFile, BaseImage, SandboxBuilder, Snapshot, Tasks, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -23,6 +23,7 @@ use crate::policy;
 use crate::program::{PackageProgram, Programs};
 use crate::response::{failure, invalid};
 use crate::seed::seed;
+use crate::tasks::LocalTasks;
 
 /// Capacity of a pipe if the programs of a pipeline run one after the other: large enough for the output of an agent's commands,
 /// small enough for a browser tab.
@@ -111,6 +112,7 @@ pub(crate) struct SandboxRecipe {
     base: BaseImage,
     given: JsValue,
     suspends: bool,
+    tasks: Arc<LocalTasks>,
 }
 
 impl fmt::Debug for SandboxRecipe {
@@ -122,7 +124,8 @@ impl fmt::Debug for SandboxRecipe {
 impl SandboxRecipe {
     pub(crate) fn new(sandbox: u32, given: JsValue, suspends: bool) -> Result<Self, Error> {
         let Image { programs, base } = Image::of(&get(&given, "packs"))?;
-        Ok(Self { sandbox, engine: Arc::new(JsEngine { sandbox, programs }), base, given, suspends })
+        let engine = Arc::new(JsEngine { sandbox, programs });
+        Ok(Self { sandbox, engine, base, given, suspends, tasks: Arc::default() })
     }
 
     /// Creates the sandbox.
@@ -154,6 +157,11 @@ impl SandboxRecipe {
         base_snapshot.snapshot().map_err(|error| failure(&error))
     }
 
+    /// Ends the processes of the sandbox without running their guests again.
+    pub(crate) fn abort_tasks(&self) {
+        self.tasks.abort();
+    }
+
     /// The base image, for tars.
     pub(crate) fn base(&self) -> &BaseImage {
         &self.base
@@ -162,6 +170,7 @@ impl SandboxRecipe {
     fn builder(&self) -> Result<SandboxBuilder, JsValue> {
         let (given, engine) = (&self.given, Arc::clone(&self.engine));
         let builder = SandboxBuilder::new(engine, &self.base, Box::new(PlatformClock), Box::new(PlatformEntropy));
+        let builder = builder.tasks(Arc::clone(&self.tasks) as Arc<dyn Tasks>);
         let builder = apply_settings(builder, given)?;
         let builder = programs(builder, self.sandbox, given);
         let builder = mounts(network(builder, self.sandbox, given)?, given);

@@ -135,6 +135,13 @@ impl<'a> DriveFuture<'a> {
             .with(|all| all.borrow_mut().insert(entry))
             .ok_or_else(|| EngineError::new("cannot start the command: too many commands run at once"))?;
         js_imports::alarm(execution, milliseconds);
+        let share = {
+            let kernel = kernel.lock();
+            kernel.is_background(session).then(|| kernel.limits().background_cpu_percent.max(1))
+        };
+        if let Some(percent) = share {
+            js_imports::limit_cpu(execution, percent);
+        }
         Ok(Self { kernel, session, execution, deadline, on_output })
     }
 
@@ -152,7 +159,9 @@ impl<'a> DriveFuture<'a> {
                 kernel.stop_execution(self.session, StopReason::Timeout);
                 return Poll::Ready(());
             }
-            if kernel.remaining_cpu_time(self.session).is_some_and(|time| time.is_zero()) {
+            // The processor time of a command does not limit the processes that outlive it.
+            let is_root_alive = kernel.root_status(self.session).is_none();
+            if is_root_alive && kernel.remaining_cpu_time(self.session).is_some_and(|time| time.is_zero()) {
                 kernel.stop_execution(self.session, StopReason::CpuTime);
                 return Poll::Ready(());
             }

@@ -43,6 +43,22 @@ extern "C" {
     #[wasm_bindgen(js_name = alarm)]
     pub(crate) fn alarm(execution: u32, milliseconds: f64);
 
+    /// Calls [`timer_fired`](crate::tasks::timer_fired) once after `milliseconds`.
+    #[wasm_bindgen(js_name = startTimer)]
+    pub(crate) fn start_timer(timer: u32, milliseconds: f64);
+
+    /// Stops a timer that has not fired.
+    #[wasm_bindgen(js_name = stopTimer)]
+    pub(crate) fn stop_timer(timer: u32);
+
+    /// Limits the processor time of an execution to a percentage of one core.
+    #[wasm_bindgen(js_name = limitCpu)]
+    pub(crate) fn limit_cpu(execution: u32, percent: u32);
+
+    /// Lets the executions of a sandbox run that wait for their share of processor time.
+    #[wasm_bindgen(js_name = endCpuPauses)]
+    pub(crate) fn end_cpu_pauses(sandbox: u32);
+
     /// Returns whether the program is part of the package or was added to the sandbox before.
     #[wasm_bindgen(js_name = hasProgram)]
     pub(crate) fn has_program(sandbox: u32, program: &str) -> bool;

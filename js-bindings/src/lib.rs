@@ -7,6 +7,7 @@
 //! - [`engine`] implements the engine port of `tidebox-kernel`; JavaScript (`js/engine.ts`) creates and schedules the instances.
 //! - [`syscalls`] has the functions that guests import.
 //! - [`python`] keeps interpreters between calls.
+//! - [`process`] and [`tasks`] run processes that outlive their call.
 //! - [`snapshots`] takes, compares and restores snapshots.
 //! - [`host_tool`], [`gateway`] and `host_mount` give access to resources that the application has enabled: its functions, the
 //!   network, host directories.
@@ -33,6 +34,7 @@ mod network_log;
 mod options;
 pub mod pack;
 mod policy;
+pub mod process;
 mod program;
 pub mod python;
 pub mod rewrite;
@@ -41,5 +43,6 @@ mod seed;
 mod slots;
 pub mod snapshots;
 pub mod syscalls;
+pub mod tasks;
 
 use tidebox_js_values::response;

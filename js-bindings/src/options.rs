@@ -40,7 +40,10 @@ pub(crate) fn limits(given: &JsValue) -> Limits {
         limits.wall_time = time;
     }
     limits.cpu_time = duration(given, "cpuTimeMs");
-    let wide: [(&str, &mut u64); 8] = [
+    if let Some(time) = duration(given, "backgroundTimeMs") {
+        limits.background_time = time;
+    }
+    let wide: [(&str, &mut u64); 10] = [
         ("processMemoryBytes", &mut limits.process_memory_bytes),
         ("sandboxMemoryBytes", &mut limits.sandbox_memory_bytes),
         ("outputBytes", &mut limits.output_bytes),
@@ -49,13 +52,15 @@ pub(crate) fn limits(given: &JsValue) -> Limits {
         ("inodes", &mut limits.inodes),
         ("moduleBytes", &mut limits.module_bytes),
         ("shellStateBytes", &mut limits.shell_state_bytes),
+        ("backgroundOutputBytes", &mut limits.background_output_bytes),
+        ("backgroundMemoryBytes", &mut limits.background_memory_bytes),
     ];
     for (name, limit) in wide {
         if let Some(value) = count(given, name) {
             *limit = value;
         }
     }
-    let narrow: [(&str, &mut u32); 8] = [
+    let narrow: [(&str, &mut u32); 10] = [
         ("processes", &mut limits.processes),
         ("descriptors", &mut limits.descriptors),
         ("pipeBytes", &mut limits.pipe_bytes),
@@ -64,6 +69,8 @@ pub(crate) fn limits(given: &JsValue) -> Limits {
         ("symlinkDepth", &mut limits.symlink_depth),
         ("argumentBytes", &mut limits.argument_bytes),
         ("nesting", &mut limits.nesting),
+        ("backgroundProcesses", &mut limits.background_processes),
+        ("backgroundCpuPercent", &mut limits.background_cpu_percent),
     ];
     for (name, limit) in narrow {
         if let Some(value) = count(given, name) {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures_util::future::{AbortHandle, Abortable};
 use js_sys::{Array, Promise, Uint8Array};
 use tidebox_core::{Error, ExecuteRequest, Limits, OutputChunk, OutputStream, SandboxBackend};
-use tidebox_js_values::value::execute_request;
-use tidebox_js_values::{FileTools, promise};
+use tidebox_js_values::value::{background, execute_request};
+use tidebox_js_values::{FileTools, ProcessTools, promise};
 use tidebox_vfs_backend::{Packing, Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -17,6 +17,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::call_context::{CallContext, WithContext};
 use crate::create::SandboxRecipe;
 use crate::options::{self, bytes, get, text};
+use crate::process::check_background;
 use crate::python::Interpreters;
 use crate::response::{self, failure, object};
 use crate::{engine, js_imports};
@@ -29,6 +30,7 @@ pub struct Sandbox {
     pub(crate) sandbox: u32,
     pub(crate) backend: Arc<VfsBackend>,
     files: FileTools,
+    pub(crate) processes: ProcessTools,
     pub(crate) limits: Limits,
     pub(crate) recipe: SandboxRecipe,
     tracker: RefCell<ChangeTracker>,
@@ -88,11 +90,14 @@ impl Sandbox {
         let created = backend.snapshot().map_err(|error| failure(&error))?;
         let limits = options::limits(&get(input, "limits"));
         let backend = Arc::new(backend);
-        let files = FileTools::new(Arc::clone(&backend) as Arc<dyn SandboxBackend>, Some(backend.cwd().clone()));
+        let (shared, cwd) = (Arc::clone(&backend) as Arc<dyn SandboxBackend>, backend.cwd().clone());
+        let files = FileTools::new(Arc::clone(&shared), Some(cwd.clone()));
+        let processes = ProcessTools::new(shared, Some(cwd));
         Ok(Self {
             sandbox: number,
             backend,
             files,
+            processes,
             limits,
             recipe,
             tracker: RefCell::new(ChangeTracker::new(created)),
@@ -148,6 +153,7 @@ impl Sandbox {
                     return Ok(object([("output", output), ("exitCode", 126.into()), ("truncated", truncated)]));
                 }
             };
+            check_background(request.background)?;
             let mut on_output = |event: OutputChunk| {
                 if !engine::is_delivered() {
                     js_imports::deliver(sandbox, call, event.stream == OutputStream::Stderr, &event.bytes);
@@ -218,10 +224,16 @@ impl Sandbox {
         self.files.download_files(paths)
     }
 
-    /// Ends running commands without waiting for them; their calls reject. JavaScript then frees the sandbox.
+    /// Ends running commands and processes without waiting for them; their calls reject. JavaScript then frees the sandbox.
     pub fn abort(&self) {
+        self.abort_calls();
+        self.recipe.abort_tasks();
+    }
+
+    pub(crate) fn abort_calls(&self) {
         self.running.abort();
-        self.interpreters.borrow_mut().clear();
+        let interpreters = std::mem::take(&mut *self.interpreters.borrow_mut());
+        drop(interpreters);
     }
 }
 
@@ -255,5 +267,6 @@ fn request(backend: &VfsBackend, command: &JsValue, input: &JsValue) -> Result<E
     if let Some(action) = text(input, "outputOverflow").and_then(|name| name.parse().ok()) {
         request.output_overflow = action;
     }
+    request.background = background(input);
     Ok(request)
 }

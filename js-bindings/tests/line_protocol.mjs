@@ -4,13 +4,16 @@
 //   { id, method: "create", args: [options] }               { id, result: { sandbox, id } }
 //   { id, method: "createAt", args: [provider, options] }    the same, at a provider in the cloud
 //   { id, sandbox, method, args, watch? }                    { id, piece: { stream, bytes } }...  { id, result, running }
+//   { id, sandbox, process, method, args }                   { id, result }, for a method of the process with this id
 //   { cancel: id }                                           { id, thrown } for an unexpected exception
+//
+// Methods about processes reject; their result is then { error, code }.
 //
 // Bytes are `{ "base64": "..." }`, times are milliseconds since 1970.
 
 import { createInterface } from "node:readline";
 
-import { createSandbox, Sandbox } from "tidebox";
+import { createSandbox, Process, Sandbox, SandboxError } from "tidebox";
 
 const sandboxes = [];
 const calls = new Map();
@@ -31,7 +34,22 @@ async function create(made) {
   return { sandbox: sandboxes.push(sandbox) - 1, id: sandbox.id };
 }
 
-async function answer({ id, sandbox: number, method, args, watch }) {
+/** Methods of a sandbox that reject if they fail. */
+const PROCESS_METHODS = ["spawn", "processes"];
+
+/** The result, or the error, of a method that rejects if it fails. */
+async function caught(work) {
+  try {
+    return (await work()) ?? null;
+  } catch (error) {
+    if (!SandboxError.isInstance(error)) throw error;
+    return { error: error.message, code: error.code };
+  }
+}
+
+const shownProcess = (value) => (value instanceof Process ? { id: value.id } : value);
+
+async function answer({ id, sandbox: number, process, method, args, watch }) {
   if (method === "create") return tell({ id, result: await create(Sandbox.create(...args)) });
   if (method === "createAt") return tell({ id, result: await create(createSandbox(...args)) });
   const sandbox = sandboxes[number];
@@ -42,7 +60,9 @@ async function answer({ id, sandbox: number, method, args, watch }) {
     const onOutput = watch ? ({ stream, bytes }) => tell({ id, piece: { stream, bytes } }) : undefined;
     args = [command, { ...options, signal: controller.signal, onOutput }];
   }
-  const result = (await sandbox[method](...args)) ?? null;
+  const result = process !== undefined || PROCESS_METHODS.includes(method)
+    ? await caught(async () => shownProcess(await (process === undefined ? sandbox : sandbox.process(process))[method](...args)))
+    : ((await sandbox[method](...args)) ?? null);
   calls.delete(id);
   tell({ id, result, running: sandbox.isRunning });
 }

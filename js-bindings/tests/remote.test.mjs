@@ -62,6 +62,29 @@ async function at(name, options, use) {
 
 for (const name of PROVIDERS) {
   describe(`a sandbox at ${name}`, { skip, concurrency: true }, () => {
+    test("has processes that outlive a call", () => at(name, {}, async (sandbox) => {
+      const spawned = await sandbox.spawn("while read -r line; do echo \"got $line\"; done; echo end >&2; exit 3", { stdin: true, tag: "reader" });
+      await spawned.write("one\n");
+      await spawned.waitForOutput("got one");
+      const { id } = await sandbox.spawn("true", { tag: "reader" });
+      assert.equal(id, spawned.id);
+      await spawned.closeStdin();
+      assert.deepEqual(await spawned.wait(), { exitCode: 3 });
+      const { text, chunks } = await sandbox.process(id).read();
+      assert.deepEqual([text, chunks.map(({ stream }) => stream)], ["got one\nend\n", ["stdout", "stderr"]]);
+      const other = await sandbox.spawn("echo ready; sleep 60");
+      await other.waitForOutput("ready");
+      await other.signal("TERM");
+      assert.deepEqual(await other.wait(), { exitCode: 143 });
+      assert.deepEqual((await sandbox.processes()).map(({ exitCode }) => exitCode), [3, 143]);
+      await refused(sandbox.process("99").read(), "INVALID_OPTIONS");
+      assert.match(await refused(sandbox.spawn("true", { cwd: "a\0b" }), "INVALID_OPTIONS"), /cwd/);
+      assert.equal((await sandbox.execute("sleep 60 &", { background: "keep" })).code, "UNSUPPORTED");
+      const last = await sandbox.spawn("sleep 60");
+      await sandbox.close();
+      await refused(last.read(), "CLOSED");
+    }));
+
     test("has the methods of the local class with the same results", () => at(name, { labels: { test: "shape" }, env: { COLOUR: "blue" }, cwd: "/tmp" }, async (sandbox) => {
       assert.ok(sandbox instanceof RemoteSandbox && sandbox instanceof AgentBackend);
       assert.ok(Sandbox.prototype instanceof AgentBackend);

@@ -3,8 +3,10 @@
 import type { CallOptions, Command, ExecuteOptions } from "./options.js";
 import type { DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult, ReadRawResult, ReadResult, WriteResult } from "./protocol.js";
 import type { RunningCommand } from "./output.js";
+import type { ProcessBackend, ProcessInfo, ProcessOptions } from "./process.js";
+import { Process } from "./process.js";
 /** Runs commands and handles the calls of the file tools. */
-export interface BackendConnection {
+export interface BackendConnection extends ProcessBackend {
     /** Runs a command. Rejects if Tidebox itself fails. */
     execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
     /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
@@ -36,6 +38,28 @@ export declare abstract class AgentBackend {
      * Leaving the loop stops the command. Output that is not consumed is buffered, at most `limits.outputBytes`.
      */
     executeStream(command: Command, options?: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr">): RunningCommand;
+    /**
+     * Starts a command line in `bash`, or a program with arguments, that outlives this call. It ends on its own, by a signal, at its
+     * timeout, or with the sandbox: when it is closed or restored. It does not keep the application running; at a provider it ends
+     * with the application. Not part of snapshots and forks.
+     *
+     * @throws {SandboxError} `UNSUPPORTED` if the engine cannot suspend WebAssembly (JSPI) and for deterministic sandboxes;
+     * `QUOTA_EXCEEDED` at `limits.backgroundProcesses`; `INVALID_OPTIONS` for invalid options; and for a sandbox that is not open.
+     */
+    spawn(command: Command, options?: ProcessOptions): Promise<Process>;
+    /**
+     * Lists the processes that {@link spawn} started or a command left with `background: "keep"`, in the order of their start. The
+     * 64 that ended last are remembered.
+     *
+     * @throws {SandboxError} `UNSUPPORTED` like {@link spawn}, and for a sandbox that is not open.
+     */
+    processes(options?: CallOptions): Promise<ProcessInfo[]>;
+    /**
+     * Returns the process with this id. An id that no process has is an error of the first call.
+     *
+     * @throws {SandboxError} for a sandbox that is not open.
+     */
+    process(id: string): Process;
     /** Lists a directory. A missing directory has no files. */
     ls(path: string, options?: CallOptions): Promise<FilesResult>;
     /** Reads `limit` lines of a text file after the first `offset`, or a whole binary file. */

@@ -40,6 +40,16 @@ export interface Limits {
     nesting?: number;
     /** State of a persistent shell session. Default 4 MiB. */
     shellStateBytes?: number;
+    /** Processes that outlive their call. Default 16. */
+    backgroundProcesses?: number;
+    /** Output kept of each of them; older output is dropped. Default 1 MiB. */
+    backgroundOutputBytes?: number;
+    /** Linear memory of all of them together. Default 512 MiB. */
+    backgroundMemoryBytes?: number;
+    /** Wall time of each of them. Default 24 hours. Exit code 124. */
+    backgroundTimeMs?: number;
+    /** Processor time of each of them in percent of one core, beyond a burst of 10 seconds. Default 50. */
+    backgroundCpuPercent?: number;
 }
 /** A mounted host directory. */
 export interface Mount {
@@ -172,6 +182,13 @@ export interface ExecuteOptions extends CallOptions {
      * `tail` the last ones, and the command continues. `stop` kills it: exit code 137 and `stoppedBy` `output`.
      */
     outputOverflow?: "head" | "tail" | "stop";
+    /**
+     * Treatment of processes that still run when the command has ended, such as a server started by `server &`. `end` (default)
+     * kills them. `keep` lets them run on as one process, which `process` of the result names; that fails with
+     * the code `UNSUPPORTED` where processes cannot outlive a call (see `spawn`), and at providers. A timeout or a
+     * cancellation kills everything.
+     */
+    background?: "end" | "keep";
     /** Receives chunks of output as they arrive, in order. If it throws, the command is stopped and the result has the error. */
     onOutput?: (chunk: OutputChunk) => void;
     /** Receives standard output as it arrives, as text. U+FFFD replaces invalid UTF-8. */

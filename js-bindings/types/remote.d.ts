@@ -26,7 +26,7 @@ export interface ListOptions {
  * A sandbox at a provider, with the methods of {@link Sandbox} except `snapshot`, `fork` and related ones. Its tool methods never
  * throw: errors are part of the result.
  *
- * Closing it stops running commands and keeps the sandbox: {@link RemoteProvider.connect} finds it by its id until its time to
+ * Closing it stops running commands and processes, and keeps the sandbox: {@link RemoteProvider.connect} finds it by its id until its time to
  * live expires, and {@link RemoteProvider.delete} deletes it.
  */
 export declare class RemoteSandbox extends AgentBackend {
@@ -37,7 +37,7 @@ export declare class RemoteSandbox extends AgentBackend {
     get id(): string;
     /** True until it is closed here. The provider may have ended it anyway. */
     get isRunning(): boolean;
-    /** Stops running commands and keeps the sandbox. Closing twice is not an error. */
+    /** Stops running commands and processes, and keeps the sandbox. Closing twice is not an error. */
     close(): Promise<void>;
 }
 /** Creates, finds, lists and deletes sandboxes at one provider. */

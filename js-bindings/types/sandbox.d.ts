@@ -39,7 +39,7 @@ export declare class Sandbox extends AgentBackend {
      */
     snapshot(options?: CallOptions): Promise<Snapshot>;
     /**
-     * Restores files and shell session. Running commands are stopped with exit code 137 and `stoppedBy` `cancelled`. The snapshot
+     * Restores files and shell session. Running commands and processes are stopped with exit code 137 and `stoppedBy` `cancelled`. The snapshot
      * may be from another sandbox. Mounts and tools are not affected.
      *
      * @throws {SandboxError} like {@link snapshot}, and for bytes that are not a snapshot or exceed the limits; then nothing has
@@ -90,6 +90,9 @@ export declare class Sandbox extends AgentBackend {
      * engine cannot suspend WebAssembly (JSPI), and for a sandbox that is not open.
      */
     pythonSession(): Promise<PythonSession>;
-    /** Stops running commands. The files are deleted. Closing twice is not an error. */
+    /**
+     * Stops running commands and processes. Processes get the signal TERM, and are killed after two seconds. The files are deleted.
+     * Closing twice is not an error.
+     */
     close(): Promise<void>;
 }

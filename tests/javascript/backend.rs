@@ -5,14 +5,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 use tidebox::{
-    BoxFuture, Content, DeleteResponse, Download, EMPTY_FILE_REMINDER, EditRequest, EditResponse, Error, ErrorKind,
-    ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileInfo, FileKind, FileResult, GlobRequest,
-    GlobResponse, GrepMatch, GrepRequest, GrepResponse, LineWindow, LsResponse, OutputChunk, OutputSink, OutputStream,
-    ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, StopReason, Truncation,
+    Background, BoxFuture, Content, DeleteResponse, Download, EMPTY_FILE_REMINDER, EditRequest, EditResponse, Error,
+    ErrorKind, ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileInfo, FileKind, FileResult,
+    GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, LineWindow, LsResponse, OutputChunk, OutputPage,
+    OutputSink, OutputStream, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest,
+    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest, StopReason, Truncation,
     Upload, UploadResult, WriteRequest, WriteResponse,
 };
 
 use crate::node::{self, Call, Node};
+use crate::process;
 
 #[derive(Debug)]
 pub(crate) struct Class {
@@ -69,6 +71,26 @@ impl Class {
         }
     }
 
+    /// Calls a method of the sandbox or of one of its processes that rejects if it fails.
+    async fn about_processes(
+        &self,
+        operation: &'static str,
+        id: Option<&ProcessId>,
+        method: &str,
+        args: Value,
+    ) -> Result<Value> {
+        let mut request = json!({ "sandbox": self.number, "method": method, "args": args });
+        if let Some(id) = id {
+            request["process"] = json!(id.as_str());
+        }
+        let mut reply = self.node.call(request).result().await;
+        let result = reply["result"].take();
+        match result.get("error").and_then(Value::as_str) {
+            Some(message) => Err(failure(operation, result["code"].as_str().unwrap_or_default(), message)),
+            None => Ok(result),
+        }
+    }
+
     async fn run(&self, request: ExecuteRequest, mut sink: Option<OutputSink<'_>>) -> Result<ExecuteResponse> {
         let mut call = self.call("execute", json!([request.command, options(&request)]), sink.is_some());
         loop {
@@ -89,13 +111,14 @@ fn failure(operation: &'static str, code: &str, message: &str) -> Error {
         "UNSUPPORTED" => ErrorKind::Unsupported,
         "UNAVAILABLE" => ErrorKind::Unavailable,
         "UNAUTHENTICATED" => ErrorKind::Unauthenticated,
+        "QUOTA_EXCEEDED" => ErrorKind::QuotaExceeded,
         _ => ErrorKind::Engine,
     };
     Error::new(kind, operation, message)
 }
 
 /// Returns the value with this name.
-fn named<T: Copy>(name: &str, all: &[T], name_of: impl Fn(T) -> &'static str) -> Option<T> {
+pub(crate) fn named<T: Copy>(name: &str, all: &[T], name_of: impl Fn(T) -> &'static str) -> Option<T> {
     all.iter().copied().find(|value| name_of(*value) == name)
 }
 
@@ -143,6 +166,9 @@ fn options(request: &ExecuteRequest) -> Value {
         options.insert("shellMode".to_owned(), json!(mode));
     }
     options.insert("outputOverflow".to_owned(), json!(request.output_overflow.as_str()));
+    if request.background == Background::Keep {
+        options.insert("background".to_owned(), json!("keep"));
+    }
     Value::Object(options)
 }
 
@@ -164,6 +190,7 @@ fn executed(result: &Value) -> Result<ExecuteResponse> {
     let cpu_time = result["cpuTimeMs"].as_f64();
     response.cpu_time = cpu_time.map(|milliseconds| Duration::from_secs_f64(milliseconds / 1e3));
     response.peak_memory_bytes = result["peakMemoryBytes"].as_u64().unwrap_or_default();
+    response.process = result["process"].as_str().map(ProcessId::new);
     Ok(response)
 }
 
@@ -230,7 +257,50 @@ impl SandboxBackend for Class {
         Box::pin(self.run(request, Some(sink)))
     }
 
-    tidebox_core::without_processes!("runs in JavaScript, where processes do not outlive a call yet");
+    fn spawn(&self, request: SpawnRequest) -> BoxFuture<'_, Result<ProcessId>> {
+        Box::pin(async move {
+            let args = json!([request.command, process::options(&request)]);
+            let started = self.about_processes("spawn", None, "spawn", args).await?;
+            Ok(ProcessId::new(started["id"].as_str().expect("a process has an id")))
+        })
+    }
+
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<ProcessInfo>>> {
+        Box::pin(async move {
+            let listed = self.about_processes("processes", None, "processes", json!([])).await?;
+            Ok(listed.as_array().expect("a list").iter().map(process::info).collect())
+        })
+    }
+
+    fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>> {
+        Box::pin(async move {
+            let args = json!([process::read_options(&request)]);
+            Ok(process::page(&self.about_processes("read_process", Some(id), "read", args).await?))
+        })
+    }
+
+    fn write_process<'a>(&'a self, id: &'a ProcessId, input: ProcessInput) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move {
+            const OPERATION: &str = "write_process";
+            match input {
+                // The class writes all bytes.
+                ProcessInput::Bytes(bytes) => {
+                    let args = json!([node::bytes(&bytes)]);
+                    self.about_processes(OPERATION, Some(id), "write", args).await.map(|_| bytes.len())
+                }
+                ProcessInput::End => {
+                    self.about_processes(OPERATION, Some(id), "closeStdin", json!([])).await.map(|_| 0)
+                }
+            }
+        })
+    }
+
+    fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let args = json!([signal.as_str()]);
+            self.about_processes("signal_process", Some(id), "signal", args).await.map(drop)
+        })
+    }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         Box::pin(async move {

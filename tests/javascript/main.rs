@@ -17,4 +17,5 @@ mod hostile;
 mod hostile_guest;
 mod node;
 mod parity;
+mod process;
 mod remote;

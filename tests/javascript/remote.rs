@@ -51,7 +51,6 @@ async fn keeps_the_contract(provider: &str, root: &str, binary_output: bool) {
         glob_files: Some(10_000),
         timeout_tolerance: SLACK,
         allow_close: true,
-        processes: false,
         keeps_background: false,
         ..Capabilities::FULL
     };

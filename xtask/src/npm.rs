@@ -36,7 +36,7 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 24] = [
+const TYPES: [&str; 25] = [
     "agent_backend.d.ts",
     "ai_sdk.d.ts",
     "ai_sdk_harness.d.ts",
@@ -53,6 +53,7 @@ const TYPES: [&str; 24] = [
     "pack_add.node.d.ts",
     "pack_export.node.d.ts",
     "pack_options.d.ts",
+    "process.d.ts",
     "protocol.d.ts",
     "public.d.ts",
     "python_session.d.ts",

@@ -12,8 +12,8 @@ use tidebox_core::{
     Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, SandboxBackend, SandboxPath,
     ShellMode, StopReason,
 };
-use tidebox_js_values::value::{bytes, duration, execute_request, get, text, variables};
-use tidebox_js_values::{FileTools, promise, response};
+use tidebox_js_values::value::{background, bytes, duration, execute_request, get, text, variables};
+use tidebox_js_values::{FileTools, ProcessTools, promise, response};
 use tidebox_remote_adapters::transport::now;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
@@ -24,6 +24,7 @@ use wasm_bindgen::{JsCast, JsValue};
 pub struct Sandbox {
     backend: Arc<dyn SandboxBackend>,
     files: FileTools,
+    processes: ProcessTools,
     /// Commands in progress, by the numbers that JavaScript assigned.
     running: Rc<RefCell<Vec<(u32, AbortHandle)>>>,
 }
@@ -34,8 +35,9 @@ const KILLED_CODE: i32 = 137;
 impl Sandbox {
     /// Wraps a backend. Relative paths are resolved against `cwd`.
     pub(crate) fn new(backend: Arc<dyn SandboxBackend>, cwd: Option<SandboxPath>) -> Self {
-        let files = FileTools::new(Arc::clone(&backend), cwd);
-        Self { backend, files, running: Rc::default() }
+        let files = FileTools::new(Arc::clone(&backend), cwd.clone());
+        let processes = ProcessTools::new(Arc::clone(&backend), cwd);
+        Self { backend, files, processes, running: Rc::default() }
     }
 }
 
@@ -148,6 +150,34 @@ impl Sandbox {
         self.files.download_files(paths)
     }
 
+    /// Starts a process: a command line, or an array of a program and its arguments. Returns its properties.
+    pub fn spawn(&self, command: &JsValue, given: &JsValue) -> Promise {
+        self.processes.spawn(command, given)
+    }
+
+    /// Lists the processes that this client started.
+    pub fn processes(&self) -> Promise {
+        self.processes.list()
+    }
+
+    /// Reads output of a process.
+    #[wasm_bindgen(js_name = readProcess)]
+    pub fn read_process(&self, id: String, given: &JsValue) -> Promise {
+        self.processes.read(id, given)
+    }
+
+    /// Writes to the standard input of a process and returns the number of bytes; `undefined` closes it.
+    #[wasm_bindgen(js_name = writeProcess)]
+    pub fn write_process(&self, id: String, input: &JsValue) -> Promise {
+        self.processes.write(id, input)
+    }
+
+    /// Sends a signal to a process and its children.
+    #[wasm_bindgen(js_name = signalProcess)]
+    pub fn signal_process(&self, id: String, signal: &str) -> Promise {
+        self.processes.signal(id, signal)
+    }
+
     /// Stops running commands and keeps the sandbox.
     pub fn close(&self) -> Promise {
         let backend = Arc::clone(&self.backend);
@@ -170,6 +200,7 @@ impl Sandbox {
         if let Some(action) = text(given, "outputOverflow").and_then(|name| name.parse().ok()) {
             request.output_overflow = action;
         }
+        request.background = background(given);
         Ok(request)
     }
 }

@@ -1,7 +1,7 @@
 // A program as users write it: compiled with all strict options, never run.
 
-import type { ExecuteResult, HostTool, ProviderName, PythonResult, SandboxOptions } from "tidebox";
-import { AgentBackend, createSandbox, RemoteProvider, Sandbox, SandboxError, Snapshot } from "tidebox";
+import type { ExecuteResult, HostTool, ProcessInfo, ProviderName, PythonResult, SandboxOptions } from "tidebox";
+import { AgentBackend, createSandbox, Process, RemoteProvider, Sandbox, SandboxError, Snapshot } from "tidebox";
 import { createTideboxSandbox, sandboxSession } from "tidebox/ai-sdk";
 import { bashToolSandbox } from "tidebox/bash-tool";
 import { addPack, exportPack, listPacks, removePack } from "tidebox/packs";
@@ -29,6 +29,14 @@ export async function local(said: string[]): Promise<number | null> {
   await using python = await sandbox.pythonSession();
   const answer: PythonResult = await python.run("1 + 1");
   if (answer.error !== undefined) throw new Error(answer.error.traceback);
+  const cat: Process = await sandbox.spawn(["cat"], { stdin: true, tag: "cat", env: { A: "b" } });
+  await cat.write("x");
+  await cat.signal("SIGTERM");
+  for await (const { stream, text } of cat.output({ after: 1 })) said.push(stream, text);
+  const listed: ProcessInfo[] = await sandbox.processes();
+  said.push(...listed.map(({ command, stoppedBy }) => `${command} ${stoppedBy}`));
+  // @ts-expect-error Unknown signal.
+  await cat.signal("WINCH");
   const read = await sandbox.read("a.txt");
   // @ts-expect-error A text may be absent.
   const content: string = read.content;

@@ -26,7 +26,8 @@ pub fn text(bytes: &[u8]) -> JsValue {
     JsValue::from_str(&String::from_utf8_lossy(bytes))
 }
 
-fn bytes(bytes: &[u8]) -> JsValue {
+/// Copies bytes to JavaScript.
+pub(crate) fn bytes_to_js(bytes: &[u8]) -> JsValue {
     Uint8Array::from(bytes).into()
 }
 
@@ -35,7 +36,7 @@ pub fn count(n: u64) -> JsValue {
     JsValue::from_f64(n as f64)
 }
 
-fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
+pub(crate) fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
     value.map_or(JsValue::UNDEFINED, show)
 }
 
@@ -72,14 +73,15 @@ pub fn execute_result(response: &ExecuteResponse) -> JsValue {
         ("truncated", response.truncated.into()),
         ("stdout", text(&response.stdout)),
         ("stderr", text(&response.stderr)),
-        ("stdoutBytes", bytes(&response.stdout)),
-        ("stderrBytes", bytes(&response.stderr)),
-        ("outputBytes", if is_lossless { JsValue::UNDEFINED } else { bytes(&response.output) }),
+        ("stdoutBytes", bytes_to_js(&response.stdout)),
+        ("stderrBytes", bytes_to_js(&response.stderr)),
+        ("outputBytes", if is_lossless { JsValue::UNDEFINED } else { bytes_to_js(&response.output) }),
         ("stoppedBy", optional(response.stopped_by.map(StopReason::as_str), JsValue::from_str)),
         ("durationMs", (response.duration.as_secs_f64() * 1e3).into()),
         ("cpuTimeMs", optional(response.cpu_time, |time| (time.as_secs_f64() * 1e3).into())),
         // Providers do not report it.
         ("peakMemoryBytes", optional(Some(response.peak_memory_bytes).filter(|bytes| *bytes > 0), count)),
+        ("process", optional(response.process.as_ref(), |id| JsValue::from_str(id.as_str()))),
     ])
 }
 
@@ -140,7 +142,7 @@ pub fn grep_result(response: &GrepResponse) -> JsValue {
 /// Converts a page of a file, as the tool of Deep Agents shows it.
 pub fn read_result(response: &ReadResponse) -> JsValue {
     let content = match (&response.content, response.tool_content(Dialect::Js)) {
-        (Content::Binary(content), _) => bytes(content),
+        (Content::Binary(content), _) => bytes_to_js(content),
         (Content::Text(_), ToolContent::Text(content)) => JsValue::from_str(&content),
         (Content::Text(_), ToolContent::Base64(content)) => JsValue::from_str(&content),
     };
@@ -160,7 +162,7 @@ pub fn read_result(response: &ReadResponse) -> JsValue {
 pub fn read_raw_result(read_result: &ReadResponse, content: &[u8]) -> JsValue {
     let content = match (&read_result.content, std::str::from_utf8(content)) {
         (Content::Text(_), Ok(content)) => JsValue::from_str(content),
-        _ => bytes(content),
+        _ => bytes_to_js(content),
     };
     let modified = read_result.modified.map_or_else(|| time(UNIX_EPOCH), time);
     object([(
@@ -191,7 +193,7 @@ pub fn upload_results(results: &[UploadResult]) -> JsValue {
 /// Converts the results of a download.
 pub fn download_results(results: &[Download]) -> JsValue {
     list(results.iter().map(|file| {
-        let content = file.result.as_ref().map_or(JsValue::NULL, |content| bytes(content));
+        let content = file.result.as_ref().map_or(JsValue::NULL, |content| bytes_to_js(content));
         object([("path", text(&file.path)), ("content", content), ("error", transfer_code(file.result.as_ref().err()))])
     }))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use js_sys::{Array, Object, Reflect, Uint8Array};
-use tidebox_core::{Error, ExecuteRequest};
+use tidebox_core::{Background, Error, ExecuteRequest};
 use wasm_bindgen::{JsCast, JsValue};
 
 /// Returns a property, or `undefined` if it cannot be read.
@@ -65,6 +65,11 @@ pub fn list(value: &JsValue) -> Vec<JsValue> {
 /// Returns the string entries of an object.
 pub fn variables(object: &JsValue) -> Vec<(String, String)> {
     entries(object).into_iter().map(|(name, value)| (name, value.as_string().unwrap_or_default())).collect()
+}
+
+/// Returns the treatment of processes that a command leaves.
+pub fn background(object: &JsValue) -> Background {
+    if text(object, "background").as_deref() == Some("keep") { Background::Keep } else { Background::End }
 }
 
 /// Creates a request from a command line, or from an array of a program and its arguments.

@@ -4,7 +4,7 @@ use crabz2::{Crabz2Reader, Crabz2Writer, Level};
 use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::options::Syntax;
 
-use crate::job::{Broken, Input, Job, Mode, Passed, Problem, Tool, environment};
+use crate::job::{DataError, Input, Job, Mode, Passed, Problem, Tool, environment};
 use crate::stream::{Sink, Source, drain, feed};
 
 const VERSION: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
@@ -77,19 +77,19 @@ impl Tool for Bzip2 {
         &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar")];
     const STANDARD: [&'static str; 2] = ["(stdin)", "(stdout)"];
 
-    fn pack(&mut self, _input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn pack(&mut self, _input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         let mut writer = Crabz2Writer::new(sink, Level::new(self.level).unwrap_or(Level::DEFAULT));
         feed(source, &mut writer)?;
         writer.finish()?;
         Ok(())
     }
 
-    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         let head = source.peek(4)?;
         match head {
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Ok(drain(&mut Crabz2Reader::new(source), sink)?),
-            _ if head.len() < 4 && b"BZh".starts_with(head) => Err(Broken::Ended),
-            _ => Err(Broken::Unknown),
+            _ if head.len() < 4 && b"BZh".starts_with(head) => Err(DataError::Ended),
+            _ => Err(DataError::Unknown),
         }
     }
 
@@ -107,13 +107,13 @@ impl Tool for Bzip2 {
             Problem::HasSuffix(suffix) => (1, format!("Input file {name} already has {suffix} suffix.")),
             Problem::NoSuffix => (1, format!("Can't guess original name for {name}")),
             Problem::Exists => (1, format!("Output file {target} already exists.")),
-            Problem::Data(Broken::Read(errno)) => (1, format!("{name}: {}", errno.text())),
-            Problem::Data(Broken::Write(errno)) => (1, format!("{target}: {}", errno.text())),
-            Problem::Data(Broken::Unknown) if job.mode == Mode::Test => {
+            Problem::Data(DataError::Read(errno)) => (1, format!("{name}: {}", errno.text())),
+            Problem::Data(DataError::Write(errno)) => (1, format!("{target}: {}", errno.text())),
+            Problem::Data(DataError::Unknown) if job.mode == Mode::Test => {
                 (2, format!("{name}: bad magic number (file not created by bzip2)"))
             }
-            Problem::Data(Broken::Unknown) => (2, format!("{name} is not a bzip2 file.")),
-            Problem::Data(Broken::Ended) => (2, format!("{name}: Compressed file ends unexpectedly")),
+            Problem::Data(DataError::Unknown) => (2, format!("{name} is not a bzip2 file.")),
+            Problem::Data(DataError::Ended) => (2, format!("{name}: Compressed file ends unexpectedly")),
             Problem::Data(_) => (2, format!("{name}: Data integrity error when decompressing.")),
         };
         (code, format!("{}: {text}", job.name))

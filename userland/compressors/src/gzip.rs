@@ -10,7 +10,7 @@ use tidebox_gnu::options::Syntax;
 use tidebox_gnu::tool::print;
 use tidebox_rt::FileKind;
 
-use crate::job::{Broken, Input, Job, Mode, Passed, Problem, Tool, environment};
+use crate::job::{DataError, Input, Job, Mode, Passed, Problem, Tool, environment};
 use crate::stream::{CHUNK, Sink, Source, drain};
 
 const USAGE: &str = "\
@@ -125,7 +125,7 @@ impl Tool for Gzip {
         &[(".gz", ""), (".tgz", ".tar"), (".taz", ".tar"), (".Z", ""), (".z", ""), ("-gz", "")];
     const STANDARD: [&'static str; 2] = ["stdin", "stdout"];
 
-    fn pack(&mut self, input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn pack(&mut self, input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         let last = input.name.and_then(|name| name.rsplit(|byte| *byte == b'/').next()).filter(|_| self.names);
         let mut head = vec![0x1f, 0x8b, 8, if last.is_some() { 8 } else { 0 }];
         let has_time = self.names && input.stat.kind() == FileKind::File;
@@ -159,18 +159,18 @@ impl Tool for Gzip {
         Ok(sink.put(&sum.amount().to_le_bytes())?)
     }
 
-    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         match source.peek(2)? {
             [0x1f, 0x8b, ..] => {}
-            [] | [_] => return Err(Broken::Ended),
-            _ => return Err(Broken::Unknown),
+            [] | [_] => return Err(DataError::Ended),
+            _ => return Err(DataError::Unknown),
         }
         while source.peek(2)?.starts_with(b"\x1f\x8b") {
             let mut member = GzDecoder::new(&mut *source);
             let name = member.header().and_then(|header| header.filename());
             self.overhead = 18 + name.map_or(0, |name| name.len() as u64 + 1);
             drain(&mut member, sink).map_err(|error| match error.to_string() {
-                text if text.contains("checksum") => Broken::Damaged("crc error"),
+                text if text.contains("checksum") => DataError::Damaged("crc error"),
                 _ => error.into(),
             })?;
         }
@@ -178,7 +178,7 @@ impl Tool for Gzip {
         while source.peek(1)?.first() == Some(&0) {
             source.advance(1);
         }
-        if source.peek(1)?.is_empty() { Ok(()) } else { Err(Broken::Garbage) }
+        if source.peek(1)?.is_empty() { Ok(()) } else { Err(DataError::Garbage) }
     }
 
     fn message(&self, _job: &Job, name: &str, target: &str, problem: Problem<'_>) -> (i32, String) {
@@ -196,13 +196,13 @@ impl Tool for Gzip {
             Problem::NoSuffix => (2, format!("gzip: {name}: unknown suffix -- ignored")),
             Problem::Exists => (2, format!("gzip: {target} already exists;\tnot overwritten")),
             Problem::Data(broken) => match broken {
-                Broken::Garbage => (2, format!("\ngzip: {name}: decompression OK, trailing garbage ignored")),
-                Broken::Read(errno) => (1, format!("\ngzip: {name}: {}", errno.text())),
-                Broken::Write(errno) => (1, format!("\ngzip: {target}: {}", errno.text())),
-                Broken::Unknown => (1, format!("\ngzip: {name}: not in gzip format")),
-                Broken::Ended => (1, format!("\ngzip: {name}: unexpected end of file")),
-                Broken::Damaged("") => (1, format!("\ngzip: {name}: invalid compressed data--format violated")),
-                Broken::Damaged(what) => (1, format!("\ngzip: {name}: invalid compressed data--{what}")),
+                DataError::Garbage => (2, format!("\ngzip: {name}: decompression OK, trailing garbage ignored")),
+                DataError::Read(errno) => (1, format!("\ngzip: {name}: {}", errno.text())),
+                DataError::Write(errno) => (1, format!("\ngzip: {target}: {}", errno.text())),
+                DataError::Unknown => (1, format!("\ngzip: {name}: not in gzip format")),
+                DataError::Ended => (1, format!("\ngzip: {name}: unexpected end of file")),
+                DataError::Damaged("") => (1, format!("\ngzip: {name}: invalid compressed data--format violated")),
+                DataError::Damaged(what) => (1, format!("\ngzip: {name}: invalid compressed data--{what}")),
             },
         }
     }

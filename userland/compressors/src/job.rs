@@ -1,4 +1,4 @@
-//! What the compressors share: finding input files, naming and creating output files, and removing one or the other.
+//! Common parts of the compressors: finding input files, naming and creating output files, and removing one or the other.
 
 use std::io;
 
@@ -15,9 +15,9 @@ pub(crate) enum Mode {
     Test,
 }
 
-/// Why data cannot be processed.
+/// Reason why data cannot be processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum DataError {
     Read(Errno),
     Write(Errno),
     /// Another format.
@@ -30,13 +30,13 @@ pub(crate) enum Broken {
     Garbage,
 }
 
-impl From<Errno> for Broken {
+impl From<Errno> for DataError {
     fn from(errno: Errno) -> Self {
         Self::Read(errno)
     }
 }
 
-impl From<io::Error> for Broken {
+impl From<io::Error> for DataError {
     fn from(error: io::Error) -> Self {
         if breaks_off(&error) { Self::Ended } else { Self::Damaged("") }
     }
@@ -58,7 +58,7 @@ fn breaks_off(error: &io::Error) -> bool {
     false
 }
 
-/// Why a file is not processed.
+/// Reason why a file is not processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem<'a> {
     Missing(Errno),
@@ -73,18 +73,18 @@ pub(crate) enum Problem<'a> {
     Exists,
     Create(Errno),
     Remove(Errno),
-    Data(Broken),
+    Data(DataError),
 }
 
 impl Problem<'_> {
     /// Returns whether the file is skipped with a warning.
     fn is_warning(&self) -> bool {
         use Problem::*;
-        matches!(self, Directory | Link | NotRegular | Links(_) | HasSuffix(_) | NoSuffix | Data(Broken::Garbage))
+        matches!(self, Directory | Link | NotRegular | Links(_) | HasSuffix(_) | NoSuffix | Data(DataError::Garbage))
     }
 }
 
-/// What is compressed.
+/// Input of a compression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     /// `None` for standard input.
@@ -102,15 +102,15 @@ pub(crate) struct Passed<'a> {
     pub(crate) into_file: bool,
 }
 
-/// What distinguishes the compressors.
+/// Differences between the compressors.
 pub(crate) trait Tool {
     /// Suffixes of compressed files, and what replaces them.
     const SUFFIXES: &'static [(&'static str, &'static str)];
     /// Names of standard input and standard output in messages.
     const STANDARD: [&'static str; 2];
 
-    fn pack(&mut self, input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), Broken>;
-    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), Broken>;
+    fn pack(&mut self, input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), DataError>;
+    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), DataError>;
     /// Returns the exit code and the message of a problem with a file.
     fn message(&self, job: &Job, name: &str, target: &str, problem: Problem<'_>) -> (i32, String);
     /// Prints the result of a file.
@@ -137,13 +137,13 @@ pub(crate) struct Job {
     pub(crate) verbosity: u8,
     /// Suffix of compressed files.
     pub(crate) suffix: Vec<u8>,
-    /// Whether a compressed file may be compressed again.
+    /// True if a compressed file may be compressed again.
     pub(crate) repeats_suffix: bool,
-    /// Whether a name that does not exist is tried with the suffix.
+    /// True if a name that does not exist is tried with the suffix.
     pub(crate) tries_suffix: bool,
     /// The single output file.
     pub(crate) output: Option<Vec<u8>>,
-    /// Whether there are several operands.
+    /// True if there are several operands.
     pub(crate) several: bool,
     pub(crate) code: i32,
 }
@@ -357,19 +357,19 @@ impl Job {
             _ => tool.unpack(&mut source, &mut sink),
         };
         let passes_on = self.force && self.to_stdout && self.mode == Mode::Decompress && source.consumed() == 0;
-        if passes_on && matches!(done, Err(Broken::Unknown | Broken::Ended)) {
-            done = stream::copy(&mut source, &mut sink).map_err(Broken::from);
+        if passes_on && matches!(done, Err(DataError::Unknown | DataError::Ended)) {
+            done = stream::copy(&mut source, &mut sink).map_err(DataError::from);
         }
         // The sink keeps the error.
         let _ = sink.finish();
-        let failures = [source.failure().map(Broken::Read), sink.failure().map(Broken::Write)];
+        let failures = [source.failure().map(DataError::Read), sink.failure().map(DataError::Write)];
         done = failures.into_iter().flatten().next().map_or(done, Err);
         if let Some(Err(errno)) = out.map(tidebox_rt::close) {
-            done = Err(Broken::Write(errno));
+            done = Err(DataError::Write(errno));
         }
         if let Err(broken) = done {
             self.problem(tool, name, target, Problem::Data(broken));
-            if broken != Broken::Garbage {
+            if broken != DataError::Garbage {
                 if out.is_some() {
                     // The file is incomplete; a failure to remove it cannot be reported better.
                     let _ = tidebox_rt::unlink(target);
@@ -384,7 +384,7 @@ impl Job {
     }
 }
 
-/// Returns the words of variables that hold options.
+/// Returns the arguments in variables that hold options.
 pub(crate) fn environment(variables: &[&str]) -> Vec<Vec<u8>> {
     let values = variables.iter().filter_map(std::env::var_os);
     values

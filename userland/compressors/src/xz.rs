@@ -8,7 +8,7 @@ use lzma_rust2::{CheckType, EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfT
 use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::options::Syntax;
 
-use crate::job::{Broken, Input, Job, Mode, Passed, Problem, Tool, environment};
+use crate::job::{DataError, Input, Job, Mode, Passed, Problem, Tool, environment};
 use crate::stream::{Sink, Source, drain, feed};
 
 const USAGE: &str = "\
@@ -168,10 +168,10 @@ fn is_lzma(head: &[u8]) -> bool {
     *properties < 225 && usual && (size == u64::MAX || size < 1 << 38)
 }
 
-fn why(error: std::io::Error) -> Broken {
+fn why(error: std::io::Error) -> DataError {
     match error.kind() {
-        ErrorKind::OutOfMemory => Broken::Damaged("Memory usage limit reached"),
-        ErrorKind::Unsupported => Broken::Damaged("Unsupported options"),
+        ErrorKind::OutOfMemory => DataError::Damaged("Memory usage limit reached"),
+        ErrorKind::Unsupported => DataError::Damaged("Unsupported options"),
         _ => error.into(),
     }
 }
@@ -181,7 +181,7 @@ impl Tool for Xz {
         &[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar")];
     const STANDARD: [&'static str; 2] = ["(stdin)", "(stdout)"];
 
-    fn pack(&mut self, _input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn pack(&mut self, _input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         if self.format == Format::Lzma {
             let mut writer = LzmaWriter::new_use_header(sink, &self.how.lzma_options, None)?;
             feed(source, &mut writer)?;
@@ -194,7 +194,7 @@ impl Tool for Xz {
         Ok(())
     }
 
-    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         let head = source.peek(13)?;
         if head.starts_with(MAGIC) && self.format != Format::Lzma {
             drain(&mut XzReader::new_mem_limit(source, true, available_kib()), sink).map_err(why)
@@ -202,7 +202,7 @@ impl Tool for Xz {
             let mut reader = LzmaReader::new_mem_limit(source, available_kib(), None).map_err(why)?;
             drain(&mut reader, sink).map_err(why)
         } else {
-            Err(Broken::Unknown)
+            Err(DataError::Unknown)
         }
     }
 
@@ -219,12 +219,12 @@ impl Tool for Xz {
             Problem::HasSuffix(suffix) => (2, format!("{name}: File already has `{suffix}' suffix, skipping")),
             Problem::NoSuffix => (2, format!("{name}: Filename has an unknown suffix, skipping")),
             Problem::Data(broken) => match broken {
-                Broken::Read(errno) => (1, format!("{name}: Read error: {}", errno.text())),
-                Broken::Write(errno) => (1, format!("{target}: Write error: {}", errno.text())),
-                Broken::Unknown => (1, format!("{name}: File format not recognized")),
-                Broken::Ended => (1, format!("{name}: Unexpected end of input")),
-                Broken::Damaged("") | Broken::Garbage => (1, format!("{name}: Compressed data is corrupt")),
-                Broken::Damaged(what) => (1, format!("{name}: {what}")),
+                DataError::Read(errno) => (1, format!("{name}: Read error: {}", errno.text())),
+                DataError::Write(errno) => (1, format!("{target}: Write error: {}", errno.text())),
+                DataError::Unknown => (1, format!("{name}: File format not recognized")),
+                DataError::Ended => (1, format!("{name}: Unexpected end of input")),
+                DataError::Damaged("") | DataError::Garbage => (1, format!("{name}: Compressed data is corrupt")),
+                DataError::Damaged(what) => (1, format!("{name}: {what}")),
             },
         };
         (code, format!("{}: {text}", job.name))

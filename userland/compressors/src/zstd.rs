@@ -7,7 +7,7 @@ use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::options::Syntax;
 use tidebox_rt::FileKind;
 
-use crate::job::{Broken, Input, Job, Mode, Passed, Problem, Tool};
+use crate::job::{DataError, Input, Job, Mode, Passed, Problem, Tool};
 use crate::stream::{Sink, Source, drain, feed};
 
 const VERSION: &str = "*** Zstandard CLI (64-bit) v1.5.4, by Yann Collet ***\n";
@@ -156,16 +156,16 @@ fn is_frame(head: &[u8]) -> bool {
     matches!(head, [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-fn why(error: std::io::Error) -> Broken {
+fn why(error: std::io::Error) -> DataError {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<FrameDecoderError>());
     match inner {
-        Some(FrameDecoderError::ChecksumMismatch { .. }) => Broken::Damaged("Restored data doesn't match checksum"),
-        Some(FrameDecoderError::DictNotProvided { .. }) => Broken::Damaged("Dictionary mismatch"),
+        Some(FrameDecoderError::ChecksumMismatch { .. }) => DataError::Damaged("Restored data doesn't match checksum"),
+        Some(FrameDecoderError::DictNotProvided { .. }) => DataError::Damaged("Dictionary mismatch"),
         Some(FrameDecoderError::WindowSizeTooBig { .. }) => {
-            Broken::Damaged("Frame requires too much memory for decoding")
+            DataError::Damaged("Frame requires too much memory for decoding")
         }
-        Some(FrameDecoderError::FailedToReadChecksum(_) | FrameDecoderError::FailedToSkipFrame) => Broken::Ended,
-        Some(FrameDecoderError::ReadFrameHeaderError(_)) => Broken::Ended,
+        Some(FrameDecoderError::FailedToReadChecksum(_) | FrameDecoderError::FailedToSkipFrame) => DataError::Ended,
+        Some(FrameDecoderError::ReadFrameHeaderError(_)) => DataError::Ended,
         _ => error.into(),
     }
 }
@@ -174,7 +174,7 @@ impl Tool for Zstd {
     const SUFFIXES: &'static [(&'static str, &'static str)] = &[(".zst", ""), (".tzst", ".tar")];
     const STANDARD: [&'static str; 2] = ["/*stdin*\\", "/*stdout*\\"];
 
-    fn pack(&mut self, input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn pack(&mut self, input: Input<'_>, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         let mut encoder = StreamingEncoder::new(sink, CompressionLevel::Level(self.level));
         encoder.set_content_checksum(self.checks)?;
         let is_empty = source.peek(1)?.is_empty();
@@ -187,10 +187,10 @@ impl Tool for Zstd {
         Ok(())
     }
 
-    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+    fn unpack(&mut self, source: &mut Source, sink: &mut Sink) -> Result<(), DataError> {
         loop {
             if !is_frame(source.peek(4)?) {
-                return Err(Broken::Unknown);
+                return Err(DataError::Unknown);
             }
             let mut decoder = StreamingDecoder::new(&mut *source);
             decoder.decoder_mut().set_content_checksum(ContentChecksum::Verify);
@@ -219,14 +219,14 @@ impl Tool for Zstd {
             // No terminal is available to confirm.
             Problem::Exists => format!("zstd: {target} already exists; overwrite (y/n) ? Not overwritten  \n "),
             Problem::Data(broken) => match broken {
-                Broken::Read(errno) => format!("zstd: error 22 : Read error : {} ", errno.text()),
-                Broken::Write(errno) => {
+                DataError::Read(errno) => format!("zstd: error 22 : Read error : {} ", errno.text()),
+                DataError::Write(errno) => {
                     format!("zstd: error 70 : Write error : cannot write block : {} ", errno.text())
                 }
-                Broken::Unknown | Broken::Garbage => format!("zstd: {name}: unsupported format "),
-                Broken::Ended => format!("{name} : Read error (39) : premature end "),
-                Broken::Damaged("") => format!("{name} : Decoding error (36) : Data corruption detected "),
-                Broken::Damaged(what) => format!("{name} : Decoding error (36) : {what} "),
+                DataError::Unknown | DataError::Garbage => format!("zstd: {name}: unsupported format "),
+                DataError::Ended => format!("{name} : Read error (39) : premature end "),
+                DataError::Damaged("") => format!("{name} : Decoding error (36) : Data corruption detected "),
+                DataError::Damaged(what) => format!("{name} : Decoding error (36) : {what} "),
             },
         };
         (1, text)

@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tidebox_core::{
-    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputBuffer, OutputOverflow, OutputSink, Result,
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputBuffer, OutputOverflow, OutputSink, Result, StopReason,
 };
 use tidebox_kernel::ExecutionReport;
 
@@ -106,7 +106,7 @@ async fn next_output(process: &BackgroundProcess) -> (OutputBuffer, bool) {
 /// State of a command whose root process has ended.
 struct Detached {
     output: OutputBuffer,
-    /// No process is left.
+    /// No process is left, or the execution was stopped and those that are left have been killed.
     is_over: bool,
     report: ExecutionReport,
 }
@@ -119,6 +119,14 @@ fn detach(process: &BackgroundProcess) -> Detached {
     }
     let mut kernel = process.kernel.lock();
     let report = kernel.report(process.execution);
+    // Reasons for which all processes are killed, not only the one that reached a limit.
+    let is_stopped = matches!(
+        report.stopped_by,
+        Some(StopReason::Cancelled | StopReason::Timeout | StopReason::CpuTime | StopReason::Output)
+    );
+    if is_stopped {
+        return Detached { output: queue.output, is_over: true, report };
+    }
     kernel.set_output_limit(process.execution, u64::MAX);
     let time = kernel.limits().background_time;
     kernel.set_wall_time(process.execution, time);

@@ -122,7 +122,7 @@ impl Options {
                 b'f' => (self.freshen, self.update) = (true, true),
                 b'C' => self.ignore_case = true,
                 b'D' => self.no_times = self.no_times.saturating_add(1),
-                // No effect: owners cannot be restored, names are printed unchanged, and there is no pager.
+                // No effect: owners cannot be restored, names are printed unchanged, and a pager does not exist.
                 b'X' | b'U' | b'M' | b'b' => {}
                 b'd' => {
                     let attached = letters.get(at + 1..).unwrap_or_default();
