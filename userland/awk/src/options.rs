@@ -45,7 +45,6 @@ tidebox_gnu::options! {
         Bytes = "-b, --characters-as-bytes", "";
         Source = "-e, --source=TEXT", "";
         Help = "-h, --help", "";
-        NonDecimal = "-n, --non-decimal-data", "";
         Version = "-V, --version", "";
         // Intervals are always supported, and programs are always optimised.
         NoEffect = "-N, --use-lc-numeric, -O, --optimize, -r, --re-interval, -s, --no-optimize", "";
@@ -81,8 +80,9 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
         options.sources.push(Source { name: b"cmd. line".to_vec(), text });
     }
     options.operands = operands.collect();
-    let mentions =
-        |word: &[u8]| options.sources.iter().any(|source| memchr::memmem::find(&source.text, word).is_some());
+    let mentions = |word: &[u8]| {
+        options.sources.iter().any(|source| memchr::memmem::find(&source.text, word).is_some())
+    };
     options.mentions_environ = mentions(b"ENVIRON");
     options.mentions_procinfo = mentions(b"PROCINFO");
     Ok(options)
@@ -124,7 +124,6 @@ impl Options {
             Flag::File => self.add_file(&value)?,
             Flag::Source => self.sources.push(Source { name: b"cmd. line".to_vec(), text: value }),
             Flag::Bytes => self.bytes = true,
-            Flag::NonDecimal => crate::number::read_other_bases(),
             _ => {}
         }
         Ok(())

@@ -10,7 +10,6 @@ Short options:\t\tGNU long options: (extensions)
 \t-b\t\t\t--characters-as-bytes
 \t-e 'program-text'\t--source='program-text'
 \t-h\t\t\t--help
-\t-n\t\t\t--non-decimal-data
 \t-V\t\t\t--version
 ";
 

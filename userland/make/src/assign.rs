@@ -148,7 +148,10 @@ impl Make {
                 (old, recursive)
             }
         };
-        self.set_global(&name, Variable { location: self.location.clone(), ..Variable::new(value, recursive, origin) });
+        self.set_global(
+            &name,
+            Variable { location: self.location.clone(), ..Variable::new(value, recursive, origin) },
+        );
         self.mark(&name, modifiers);
         self.variable_was_set(&name);
         Ok(())

@@ -90,7 +90,7 @@ impl Make {
             ("MAKE_VERSION", "4.3"),
             ("MAKE_HOST", "x86_64-pc-linux-gnu"),
             (".SHELLFLAGS", "-c"),
-            (".FEATURES", "target-specific order-only else-if shortest-stem oneshell grouped-target"),
+            (".FEATURES", "target-specific order-only second-expansion else-if shortest-stem oneshell grouped-target"),
             (".RECIPEPREFIX", ""),
         ];
         for (name, value) in set {
@@ -123,6 +123,7 @@ impl Make {
             let rule = PatternRule {
                 targets: vec![Pattern::parse(target.as_bytes())],
                 prerequisites: vec![(prerequisite.as_bytes().to_vec(), false)],
+                later: None,
                 recipe: Some(Rc::new(Recipe { location: None, lines })),
                 terminal: false,
                 in_use: false,

@@ -49,10 +49,10 @@ impl Make {
             Export::Default => match global.map(|global| (global.export, global.origin)) {
                 Some((Export::Yes, _)) => true,
                 Some((Export::No, _)) => false,
-                Some((_, Origin::Environment)) => true,
+                Some((_, Origin::Environment | Origin::EnvironmentOverride)) => true,
                 _ => match variable.origin {
                     Origin::Default | Origin::Automatic => false,
-                    Origin::Environment => true,
+                    Origin::Environment | Origin::EnvironmentOverride => true,
                     Origin::CommandLine => target,
                     Origin::File | Origin::Override => {
                         (self.export_all && target) || self.inherited_environment.contains(name)

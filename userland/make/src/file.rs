@@ -74,6 +74,8 @@ pub(crate) struct File {
     /// Path found through `VPATH`.
     pub(crate) found_at: Option<Vec<u8>>,
     pub(crate) dependencies: Vec<Dependency>,
+    /// Prerequisites for the second expansion: the text, and the stem of a static pattern.
+    pub(crate) later: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     pub(crate) recipe: Option<Rc<Recipe>>,
     pub(crate) stem: Option<Vec<u8>>,
     /// Targets made by the same recipe.
@@ -89,6 +91,8 @@ pub(crate) struct File {
     pub(crate) precious: bool,
     pub(crate) intermediate: bool,
     pub(crate) secondary: bool,
+    pub(crate) silent: bool,
+    pub(crate) ignore_errors: bool,
     pub(crate) tried_implicit: bool,
     /// No message if it cannot be made.
     pub(crate) dont_care: bool,

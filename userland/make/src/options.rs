@@ -11,6 +11,7 @@ use crate::words::words;
 pub(crate) struct Options {
     pub(crate) always_make: bool,
     pub(crate) folders: Vec<Vec<u8>>,
+    pub(crate) environment_overrides: bool,
     pub(crate) makefiles: Vec<Vec<u8>>,
     pub(crate) ignore_errors: bool,
     pub(crate) include_folders: Vec<Vec<u8>>,
@@ -52,6 +53,7 @@ tidebox_gnu::options! {
         Ignored = "-b, -m", "Ignored for compatibility.";
         AlwaysMake = "-B, --always-make", "Unconditionally make all targets.";
         Directory = "-C, --directory=DIRECTORY", "Change to DIRECTORY before doing anything.";
+        EnvironmentOverrides = "-e, --environment-overrides", "Environment variables override makefiles.";
         File = "-f, --file=FILE, --makefile=FILE", "Read FILE as a makefile.";
         Help = "-h, --help", "Print this message and exit.";
         IgnoreErrors = "-i, --ignore-errors", "Ignore errors from recipes.";
@@ -119,6 +121,7 @@ impl Options {
         match flag {
             Flag::AlwaysMake => self.always_make = true,
             Flag::Directory => self.folders.push(given),
+            Flag::EnvironmentOverrides => self.environment_overrides = true,
             Flag::File => self.makefiles.push(given),
             Flag::IgnoreErrors => self.ignore_errors = true,
             Flag::IncludeDir => self.include_folders.push(given),
@@ -164,6 +167,7 @@ impl Options {
     pub(crate) fn letters(&self) -> String {
         let flags = [
             ('B', self.always_make),
+            ('e', self.environment_overrides),
             ('i', self.ignore_errors),
             ('k', self.keep_going),
             ('n', self.just_print),

@@ -107,7 +107,7 @@ impl Make {
                 Ended::Well => {}
                 Ended::Asked => return Ok(Some(Outcome::Question)),
                 Ended::Badly(how) => {
-                    let ignored = flags.ignore || self.options.ignore_errors;
+                    let ignored = flags.ignore || self.options.ignore_errors || self.files.get(file).ignore_errors;
                     if ignored && self.options.silent {
                         continue;
                     }
@@ -129,7 +129,7 @@ impl Make {
             return Ended::Asked;
         }
         self.files.get_mut(file).ran = true;
-        let silent = flags.silent || self.options.silent;
+        let silent = flags.silent || self.options.silent || self.files.get(file).silent;
         if self.options.just_print || !silent {
             self.print(&[command, b"\n"].concat());
         }
@@ -153,6 +153,7 @@ impl Make {
             Err(code) => Ended::Badly(format!("Error {code}")),
         }
     }
+
 
     /// `.DELETE_ON_ERROR`: the target of a failed recipe is incomplete.
     fn delete_on_error(&mut self, file: FileId, before: Age) {

@@ -38,8 +38,16 @@ impl Make {
                 }
             }
         }
-        self.options.silent |= self.listed(b".SILENT").is_some();
-        self.options.ignore_errors |= self.listed(b".IGNORE").is_some();
+        match self.listed(b".SILENT") {
+            Some(files) if files.is_empty() => self.options.silent = true,
+            files => files.unwrap_or_default().into_iter().for_each(|file| self.files.get_mut(file).silent = true),
+        }
+        match self.listed(b".IGNORE") {
+            Some(files) if files.is_empty() => self.options.ignore_errors = true,
+            files => {
+                files.unwrap_or_default().into_iter().for_each(|file| self.files.get_mut(file).ignore_errors = true);
+            }
+        }
         self.delete_on_error |= self.listed(b".DELETE_ON_ERROR").is_some();
         self.export_all |= self.listed(b".EXPORT_ALL_VARIABLES").is_some();
     }
@@ -77,7 +85,7 @@ impl Make {
             let target = Pattern { prefix: Vec::new(), suffix: Some(to) };
             let prerequisites = vec![([b"%", from.as_slice()].concat(), false)];
             let (targets, recipe) = (vec![target], Some(recipe));
-            let rule = PatternRule { targets, prerequisites, recipe, terminal: false, in_use: false };
+            let rule = PatternRule { targets, prerequisites, later: None, recipe, terminal: false, in_use: false };
             self.add_pattern_rule(rule, false);
         }
     }

@@ -99,7 +99,9 @@ impl Make {
             defined_at: None,
             reading_origin: Origin::File,
             recipe_prefix: b'\t',
+            second_expansion: false,
             one_shell: false,
+            posix: false,
             export_all: false,
             delete_on_error: false,
             all_secondary: false,
@@ -120,6 +122,7 @@ impl Make {
 
     /// Imports variables from the environment.
     fn take_environment(&mut self, environment: &[Vec<u8>]) {
+        let origin = if self.options.environment_overrides { Origin::EnvironmentOverride } else { Origin::Environment };
         for entry in environment {
             let Some(equals) = memchr::memchr(b'=', entry) else { continue };
             let (name, value) = (entry.get(..equals).unwrap_or_default(), entry.get(equals + 1..).unwrap_or_default());
@@ -128,7 +131,7 @@ impl Make {
                 continue;
             }
             self.inherited_environment.insert(name.to_vec());
-            self.globals.insert(name.to_vec(), Variable::new(value, true, Origin::Environment));
+            self.globals.insert(name.to_vec(), Variable::new(value, true, origin));
         }
         self.globals.insert(b"SHELL".to_vec(), Variable::new("/bin/sh", false, Origin::Default));
         let level =
@@ -146,6 +149,11 @@ impl Make {
         let flags = self.options.flags();
         let variable = Variable { export: Export::Yes, ..Variable::new(flags, true, Origin::File) };
         self.globals.insert(b"MAKEFLAGS".to_vec(), variable);
+        let letters = self.options.letters();
+        let letters = if letters.is_empty() { letters } else { format!("-{letters}") };
+        self.globals.insert(b"MFLAGS".to_vec(), Variable::new(letters, false, Origin::Environment));
+        let overrides = crate::words::joined(self.options.variables.iter().map(Vec::as_slice));
+        self.globals.insert(b"MAKEOVERRIDES".to_vec(), Variable::new(overrides, true, Origin::Environment));
     }
 
     fn everything(&mut self) -> Result<i32, Stop> {

@@ -99,6 +99,7 @@ impl Make {
         }
         self.files.get_mut(file).progress = Progress::Updating;
         self.know_pattern_variables(file);
+        self.expand_later(file)?;
         let this_age = self.age(file);
         let missing = this_age == Age::Missing;
         self.find_recipe(file)?;
@@ -238,6 +239,7 @@ impl Make {
             return Ok(Outcome::Fine);
         }
         let progress = std::mem::replace(&mut self.files.get_mut(needed).progress, Progress::Updating);
+        self.expand_later(needed)?;
         self.find_recipe(needed)?;
         let mut worst = Outcome::Fine;
         let mut at = 0;

@@ -11,6 +11,7 @@ pub(crate) enum Origin {
     Default,
     Environment,
     File,
+    EnvironmentOverride,
     CommandLine,
     Override,
     Automatic,
@@ -23,6 +24,7 @@ impl Origin {
             Self::Default => "default",
             Self::Environment => "environment",
             Self::File => "file",
+            Self::EnvironmentOverride => "environment override",
             Self::CommandLine => "command line",
             Self::Override => "override",
             Self::Automatic => "automatic",
@@ -56,7 +58,14 @@ pub(crate) struct Variable {
 
 impl Variable {
     pub(crate) fn new(value: impl Into<Vec<u8>>, recursive: bool, origin: Origin) -> Self {
-        Self { value: value.into(), recursive, origin, export: Export::Default, append: false, location: None }
+        Self {
+            value: value.into(),
+            recursive,
+            origin,
+            export: Export::Default,
+            append: false,
+            location: None,
+        }
     }
 }
 

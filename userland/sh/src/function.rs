@@ -75,6 +75,10 @@ impl Shell {
     /// The environment of programs: `NAME=value` of exported variables and functions.
     pub(crate) fn environment(&self) -> Lines {
         let mut lines = self.vars.environment();
+        for name in &self.computed.exported {
+            let table = if *name == "SHELLOPTS" { crate::options::SET } else { crate::options::SHOPT };
+            lines.push(&[name.as_bytes(), b"=", self.options.names_on(table).as_bytes()]);
+        }
         let exported = self.functions.exported.iter().filter_map(|name| self.functions.by_name.get(name));
         for function in exported {
             lines.push(&[&environment_line(function)]);
@@ -100,5 +104,6 @@ impl Shell {
     pub(crate) fn remove_function(&mut self, name: &[u8]) {
         self.functions.by_name.remove(name);
         self.functions.exported.remove(name);
+        self.functions.traced.remove(name);
     }
 }

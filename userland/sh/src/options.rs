@@ -92,6 +92,17 @@ impl Options {
 }
 
 impl crate::state::Shell {
+    /// Applies options that a parent shell exported by name, and exports them again.
+    pub(crate) fn take_options(&mut self, variable: &[u8], names: &[u8]) {
+        let (table, own) = if variable == b"SHELLOPTS" { (SET, "SHELLOPTS") } else { (SHOPT, "BASHOPTS") };
+        for name in names.split(|&b| b == b':') {
+            if let Some(switch) = switch(table, name) {
+                self.options.apply(switch, true);
+            }
+        }
+        self.computed.exported.insert(own);
+    }
+
     /// Sets an option by name, with its side effects. Returns false if it does not exist.
     pub(crate) fn set_option(&mut self, name: &[u8], on: bool) -> bool {
         if !self.options.set_named(name, on) {

@@ -57,6 +57,8 @@ pub(crate) struct Frame {
     /// The line of the call.
     pub(crate) line: u32,
     pub(crate) is_function: bool,
+    /// The options to restore at the end, after `local -`.
+    pub(crate) options: Option<Box<Options>>,
 }
 
 /// The functions that the script has defined.
@@ -66,6 +68,8 @@ pub(crate) struct Functions {
     /// Functions in the environment of programs.
     pub(crate) exported: BTreeSet<Name>,
     pub(crate) readonly: BTreeSet<Name>,
+    /// Functions that inherit the traps of their callers.
+    pub(crate) traced: BTreeSet<Name>,
 }
 
 /// The working directory and the stack of `pushd`.
@@ -91,6 +95,8 @@ pub(crate) struct Expansion {
     pub(crate) regex: Option<(Bytes, bool, Rc<Regex>)>,
     /// A substitution is being expanded, whose errors have the status of a subshell.
     pub(crate) in_substitution: bool,
+    /// Locales that were not found, each warned about once.
+    pub(crate) missing_locales: crate::expand::Missing,
     /// Locale variables change for one program only, without warnings.
     pub(crate) quiet_locale: bool,
 }
@@ -176,6 +182,8 @@ pub(crate) struct Computed {
     pub(crate) last_arg: Bytes,
     /// Commands read from a script or from standard input.
     pub(crate) commands_read: u32,
+    /// Computed variables in the environment of programs.
+    pub(crate) exported: BTreeSet<&'static str>,
     /// Computed variables that were unset and are ordinary since.
     pub(crate) unset: BTreeSet<Bytes>,
 }

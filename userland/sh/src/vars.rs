@@ -26,8 +26,12 @@ pub(crate) const LOWER: u16 = 8;
 pub(crate) const UPPER: u16 = 16;
 /// The value names another variable.
 pub(crate) const NAMEREF: u16 = 32;
+/// Set by `declare -t`; it means nothing for variables.
+pub(crate) const TRACE: u16 = 64;
 /// An array that was declared without a value.
 pub(crate) const BARE: u16 = 128;
+/// Assigned text is capitalized: the first letter in upper case, the others in lower case.
+pub(crate) const CAPITAL: u16 = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Value {

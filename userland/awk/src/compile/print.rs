@@ -32,9 +32,10 @@ impl Compiler {
     fn ends_list(&self) -> bool {
         match self.token {
             Token::Newline | Token::End => true,
-            Token::Sign(sign) => {
-                matches!(sign, Sign::Semicolon | Sign::CloseBrace | Sign::Greater | Sign::Append | Sign::Pipe)
-            }
+            Token::Sign(sign) => matches!(
+                sign,
+                Sign::Semicolon | Sign::CloseBrace | Sign::Greater | Sign::Append | Sign::Pipe
+            ),
             _ => false,
         }
     }

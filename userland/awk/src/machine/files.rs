@@ -82,12 +82,24 @@ impl Machine {
             ("euid", ids.uid),
             ("gid", ids.gid),
             ("uid", ids.uid),
+            ("api_major", 3),
+            ("api_minor", 2),
         ] {
             number(name, value);
         }
-        for (name, value) in [("version", "5.2.1"), ("FS", self.settings.splitting.name())] {
+        for (name, value) in [
+            ("version", "5.2.1"),
+            ("strftime", "%a %b %e %H:%M:%S %Z %Y"),
+            ("platform", "posix"),
+            ("FS", self.settings.splitting.name()),
+        ] {
             array.set(&Key::of_bytes(name.as_bytes()), Value::text(value.as_bytes()));
         }
+        let arguments = Array::handle();
+        for (at, argument) in tidebox_rt::args().iter().enumerate() {
+            arguments.borrow_mut().set(&Key::Integer(at as i32), Value::text(argument));
+        }
+        array.set(&Key::of_bytes(b"argv"), Value::Array(arguments));
     }
 
     /// Assigns a variable by a `name=value` operand.

@@ -63,13 +63,13 @@ impl Machine {
         match how {
             None => Ok(handle.borrow().keys()),
             Some(how) => {
-                let sorted = self.sorted(handle, &how)?;
+                let sorted = self.sorted(handle, &how, "sorted_in")?;
                 Ok(sorted.into_iter().map(|element| element.key).collect())
             }
         }
     }
 
-    fn sorted(&mut self, handle: &Handle, how: &Text) -> Outcome<Vec<Element>> {
+    fn sorted(&mut self, handle: &Handle, how: &Text, _what: &str) -> Outcome<Vec<Element>> {
         let mut elements = Vec::with_capacity(handle.borrow().len());
         handle.borrow().each(&mut |key, value| {
             elements.push(Element { text: key.text(), key, value: value.clone() });
@@ -177,7 +177,7 @@ impl Machine {
         };
         let target = if count >= 2 { Some(array_of(self.pop(), "second")?) } else { None };
         let source = array_of(self.pop(), "first")?;
-        let sorted = self.sorted(&source, &how)?;
+        let sorted = self.sorted(&source, &how, name)?;
         let total = sorted.len();
         let mut result = Array::Empty;
         for (element, at) in sorted.into_iter().zip(1..) {

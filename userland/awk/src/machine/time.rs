@@ -5,7 +5,9 @@ use tidebox_gnu::strftime::of_c_library;
 use tidebox_gnu::zone::Zone;
 
 use super::{Machine, Outcome, fatal};
+use crate::array::Key;
 use crate::builtin::Builtin;
+use crate::compile::slot;
 use crate::value::Value;
 
 /// Default format of `strftime`.
@@ -24,7 +26,7 @@ impl Machine {
             _ => {
                 let zone = self.zone(count == 3)?;
                 let time = if count >= 2 { self.pop_number() } else { now() };
-                let format = if count >= 1 { self.pop_text().bytes().to_vec() } else { DEFAULT_FORMAT.to_vec() };
+                let format = if count >= 1 { self.pop_text().bytes().to_vec() } else { self.default_format() };
                 if time.abs() > 67_767_976_233_532_799.0 {
                     return fatal("strftime: second argument out of range for time_t");
                 }
@@ -37,6 +39,14 @@ impl Machine {
     /// The time zone of the environment, or UTC if the last argument is given and true.
     fn zone(&mut self, given: bool) -> Outcome<Zone> {
         Ok(if given && self.pop_truth()? { Zone::utc() } else { Zone::local().clone() })
+    }
+
+    fn default_format(&self) -> Vec<u8> {
+        let named = match &self.globals[slot("PROCINFO") as usize] {
+            Value::Array(procinfo) => procinfo.borrow().get(&Key::of_bytes(b"strftime")).cloned(),
+            _ => None,
+        };
+        named.map_or(DEFAULT_FORMAT.to_vec(), |format| self.text_of(&format).bytes().to_vec())
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) const FILTERS: &[Entry] = &[
     plain!("@sh", shell),
     plain!("@base64", |value: Val| -> Result { Ok(Val::from(base64(text_of(&value).as_bytes()))) }),
     plain!("@base64d", from_base64),
+    plain!("@base32", |value: Val| -> Result { Ok(Val::from(base32(text_of(&value).as_bytes()))) }),
     unary!("format", |value: Val, name: Val| match name.as_str() {
         Some("text") => Ok(Val::from(text_of(&value))),
         Some("json") => Ok(Val::from(value.json())),
@@ -25,6 +26,7 @@ pub(super) const FILTERS: &[Entry] = &[
         Some("sh") => shell(value),
         Some("base64") => Ok(Val::from(base64(text_of(&value).as_bytes()))),
         Some("base64d") => from_base64(value),
+        Some("base32") => Ok(Val::from(base32(text_of(&value).as_bytes()))),
         Some(name) => Err(fault(format!("{name} is not a valid format"))),
         None => Err(fault(format!("{} is not a valid format", name.described()))),
     }),
@@ -125,28 +127,47 @@ fn shell(value: Val) -> Result {
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Encodes bytes as digits of six bits, padded to groups of four.
-fn base64(bytes: &[u8]) -> String {
+/// Encodes bytes as digits of a number of bits each, padded to groups that end on a byte boundary.
+fn encode(bytes: &[u8], digits: &[u8], bits: u32, group: usize) -> String {
     let mut out = String::new();
-    for group in bytes.chunks(3) {
-        let held = (0..3).fold(0_u32, |held, at| held << 8 | group.get(at).map_or(0, |byte| u32::from(*byte)));
-        for at in 0..4 {
-            let digit = BASE64.get((held >> (18 - 6 * at) & 63) as usize).filter(|_| at <= group.len());
-            out.push(digit.map_or('=', |digit| char::from(*digit)));
+    let (mut held, mut count) = (0_u32, 0);
+    let digit = |value: u32| digits.get(value as usize).map_or('=', |digit| char::from(*digit));
+    let mask = (1 << bits) - 1;
+    for byte in bytes {
+        held = (held << 8 | u32::from(*byte)) & 0xffff;
+        count += 8;
+        while count >= bits {
+            count -= bits;
+            out.push(digit(held >> count & mask));
         }
+    }
+    if count > 0 {
+        out.push(digit(held << (bits - count) & mask));
+    }
+    while !out.len().is_multiple_of(group) {
+        out.push('=');
     }
     out
 }
 
-/// Decodes digits of six bits. `None` for an invalid digit.
-fn decode(text: &str) -> Option<Vec<u8>> {
+fn base64(bytes: &[u8]) -> String {
+    encode(bytes, BASE64, 6, 4)
+}
+
+fn base32(bytes: &[u8]) -> String {
+    encode(bytes, BASE32, 5, 8)
+}
+
+/// Decodes digits of a number of bits each. `None` for an invalid digit.
+fn decode(text: &str, digits: &[u8], bits: u32) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let (mut held, mut count) = (0_u32, 0);
     for byte in text.trim_end_matches('=').bytes() {
-        let value = BASE64.iter().position(|digit| *digit == byte)?;
-        held = (held << 6 | u32::try_from(value).ok()?) & 0xffff;
-        count += 6;
+        let value = digits.iter().position(|digit| *digit == byte)?;
+        held = (held << bits | u32::try_from(value).ok()?) & 0xffff;
+        count += bits;
         if count >= 8 {
             count -= 8;
             out.push(u8::try_from(held >> count & 0xff).ok()?);
@@ -159,7 +180,7 @@ fn from_base64(value: Val) -> Result {
     let text = text_of(&value);
     let described = || Val::text(&text).described();
     let digits = text.trim_end_matches('=').len();
-    let Some(bytes) = decode(&text) else {
+    let Some(bytes) = decode(&text, BASE64, 6) else {
         return Err(fault(format!("{} is not valid base64 data", described())));
     };
     if digits % 4 == 1 {

@@ -67,21 +67,23 @@ fn compile(pattern: &Rc<str>, flags: &Flags, world: &crate::run::World) -> Resul
         .case_insensitive(flags.ignore_case)
         .ignore_whitespace(flags.extended)
         .dot_matches_new_line(flags.dot_matches_newline);
-    let regex =
-        builder.build().map_err(|error| fault(format!("{pattern} (at offset 0) is not a valid regex: {error}")))?;
+    let regex = builder.build().map_err(|error| {
+        fault(format!("{pattern} (at offset 0) is not a valid regex: {error}"))
+    })?;
     let regex = Rc::new(regex);
     patterns.insert(key, Rc::clone(&regex));
     Ok(regex)
 }
 
 fn matches(value: &Val, pattern: &Val, flags: &Val, only_test: bool, world: &crate::run::World) -> Result {
+    let (pattern, flags) = arguments(pattern, flags)?;
     let Some(text) = value.as_str() else {
         return Err(fault(format!("{} cannot be matched, as it is not a string", value.described())));
     };
-    let Val::String(pattern) = pattern else {
+    let Val::String(pattern) = &pattern else {
         return Err(fault(format!("{} cannot be matched, as it is not a string", pattern.described())));
     };
-    let flags = flags_of(flags)?;
+    let flags = flags_of(&flags)?;
     let regex = compile(pattern, &flags, world)?;
     let gave_up = |error: fancy_regex::Error| fault(format!("{pattern} (at offset 0) is not a valid regex: {error}"));
     let names: Vec<Option<&str>> = regex.capture_names().collect();
@@ -112,6 +114,21 @@ fn matches(value: &Val, pattern: &Val, flags: &Val, only_test: bool, world: &cra
         return Ok(Val::Bool(false));
     }
     Ok(Val::array(found))
+}
+
+/// A pattern may come with its flags in one array.
+fn arguments(pattern: &Val, flags: &Val) -> Result<(Val, Val)> {
+    match (pattern, flags) {
+        (Val::Array(array), Val::Null) => match array.0.as_slice() {
+            [pattern] => Ok((pattern.clone(), Val::Null)),
+            [pattern, flags, ..] => Ok((pattern.clone(), flags.clone())),
+            [] => Err(fault("array not a string or array")),
+        },
+        (pattern, Val::Null) if pattern.as_str().is_none() => {
+            Err(fault(format!("{} not a string or array", pattern.kind())))
+        }
+        (pattern, flags) => Ok((pattern.clone(), flags.clone())),
+    }
 }
 
 /// Converts ascending byte offsets to character counts.

@@ -3,7 +3,7 @@
 /// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A name or a keyword.
+    /// A name, possibly with the names of modules before it, or a keyword.
     Word,
     /// `.name`
     Field,
@@ -33,15 +33,15 @@ pub(crate) struct Token {
 }
 
 /// Keywords.
-const KEYWORDS: [&str; 18] = [
+const KEYWORDS: [&str; 19] = [
     "as", "def", "module", "import", "include", "if", "then", "else", "elif", "reduce", "foreach", "end", "and", "or",
-    "try", "catch", "label", "break",
+    "try", "catch", "label", "break", "__loc__",
 ];
 
 /// Operators; longer ones come before their prefixes.
 const SIGNS: [&str; 29] = [
-    "//=", "!=", "==", "|=", "+=", "-=", "*=", "/=", "%=", "<=", ">=", "//", "..", ".", "?", "=", ";", ",", ":", "|",
-    "+", "-", "*", "/", "%", "$", "<", ">", "\u{0}",
+    "//=", "!=", "==", "|=", "+=", "-=", "*=", "/=", "%=", "<=", ">=", "//", "..", ".", "?", "=", ";",
+    ",", ":", "|", "+", "-", "*", "/", "%", "$", "<", ">", "\u{0}",
 ];
 
 impl Token {
@@ -132,6 +132,18 @@ fn escapes_len(text: &str) -> usize {
     len
 }
 
+/// The length of `name` or `module::name`.
+fn word_len(text: &str) -> usize {
+    let mut len = name_len(text);
+    while let Some(rest) = text.get(len..).and_then(|rest| rest.strip_prefix("::")) {
+        match name_len(rest) {
+            0 => break,
+            more => len += 2 + more,
+        }
+    }
+    len
+}
+
 fn number_len(text: &str) -> usize {
     let digits = |text: &str| text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
     let mantissa = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());
@@ -169,7 +181,7 @@ impl Lexer {
             }
             '#' => {
                 self.skipped = self.at;
-                self.at += rest.find('\n').unwrap_or(rest.len());
+                self.comment();
             }
             '"' => {
                 self.push(Kind::QuoteStart, 1);
@@ -195,11 +207,27 @@ impl Lexer {
             '.' if rest.get(1..).is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit())) => {
                 self.push(Kind::Number, number_len(rest));
             }
-            first if is_name_start(first) => self.push(Kind::Word, name_len(rest)),
+            first if is_name_start(first) => self.push(Kind::Word, word_len(rest)),
             first => match SIGNS.iter().find(|sign| rest.starts_with(*sign)) {
                 Some(sign) if first != '\0' => self.push(Kind::Sign, sign.len()),
                 _ => self.push(Kind::Invalid, first.len_utf8()),
             },
+        }
+    }
+
+    /// A comment continues on the next line after an odd number of backslashes.
+    fn comment(&mut self) {
+        loop {
+            let rest = self.rest();
+            let end = rest.find('\n').unwrap_or(rest.len());
+            let line = rest.get(..end).unwrap_or_default();
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let backslashes = line.len() - line.trim_end_matches('\\').len();
+            self.at += end;
+            if backslashes % 2 == 0 || self.at >= self.program.len() {
+                return;
+            }
+            self.at += 1;
         }
     }
 

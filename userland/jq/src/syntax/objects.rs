@@ -80,7 +80,12 @@ impl Parser<'_> {
             }
             _ if token.is("$") => {
                 self.next();
-                let name = self.name(&["IDENT"])?;
+                let at = self.peek().at;
+                if self.peek().is("__loc__") {
+                    self.next();
+                    return Ok((text("__loc__"), self.location(at)));
+                }
+                let name = self.name(&["IDENT", "__loc__"])?;
                 Ok((text(name), self.variable(keep(format!("${name}")), token.at)))
             }
             _ if token.is("(") => {

@@ -46,6 +46,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) calls: Vec<(&'static str, usize, usize)>,
     /// The definitions being parsed, and whether they are recursive.
     pub(super) defining: Vec<(&'static str, usize, bool)>,
+    pub(super) program: &'static str,
 }
 
 impl<'a> Parser<'a> {
@@ -60,6 +61,7 @@ impl<'a> Parser<'a> {
             errors: Vec::new(),
             calls: Vec::new(),
             defining: Vec::new(),
+            program,
         }
     }
 

@@ -9,7 +9,8 @@ use super::parse::{Outcome, Parser};
 use super::{Term, keep};
 
 /// Known formats; others fail when they are used.
-const FORMATS: [&str; 9] = ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@sh", "@base64", "@base64d"];
+const FORMATS: [&str; 10] =
+    ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@sh", "@base64", "@base64d", "@base32"];
 
 /// Filters with several value arguments that evaluate the last one first. jq does not define these in its own language.
 const LAST_FIRST: [&str; 7] = ["setpath", "pow", "atan2", "fmin", "fmax", "fmod", "split"];
@@ -156,7 +157,12 @@ impl Parser<'_> {
             }
             "$" => {
                 self.next();
-                let name = self.name(&["IDENT"])?;
+                let name = self.peek();
+                if name.is("__loc__") {
+                    self.next();
+                    return Ok(self.location(name.at));
+                }
+                let name = self.name(&["IDENT", "__loc__"])?;
                 Ok(self.variable(keep(format!("${name}")), token.at))
             }
             "(" => {
@@ -251,6 +257,14 @@ impl Parser<'_> {
     /// Reports an unbound variable or label.
     fn undefined(&mut self, name: &str, at: usize) {
         self.calls.push((keep(name.to_owned()), usize::MAX, at));
+    }
+
+    /// `$__loc__`
+    pub(super) fn location(&mut self, at: usize) -> Term {
+        let before = self.program.get(..at).unwrap_or_default();
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let line = Term::Num(keep(line.to_string()));
+        Term::Obj(vec![(text("file"), Some(text(crate::program::TOP))), (text("line"), Some(line))])
     }
 
     /// A string with its interpolations, from the opening quote.

@@ -22,13 +22,8 @@ impl Number {
         if text.len() <= 15 && !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Some(Self::new(value));
         }
-        // With an exponent or with zeros in front, the number is printed as a double.
-        let unsigned = text.strip_prefix('-').unwrap_or(text);
-        let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-            && (unsigned.starts_with("0.")
-                || unsigned == "0"
-                || unsigned.starts_with(|char| matches!(char, '1'..='9')));
-        let literal = (plain && text != double_text(value)).then(|| Rc::from(text));
+        let canonical = canonical(text);
+        let literal = (value.is_finite() && canonical != double_text(value)).then(|| Rc::from(canonical));
         Some(Self { value, literal })
     }
 
@@ -77,4 +72,36 @@ pub(crate) fn double_text(value: f64) -> String {
     }
     let (whole, fraction) = digits.split_at(usize::try_from(before).unwrap_or(0));
     format!("{sign}{whole}.{fraction}")
+}
+
+/// A decimal number with all its digits in canonical form: no leading zeros, and an exponent only if the point is far away.
+pub(crate) fn canonical(text: &str) -> String {
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let written: i64 = exponent.parse().unwrap_or(0);
+    let exponent = written.saturating_sub(i64::try_from(fraction.len()).unwrap_or(0));
+    let digits = format!("{whole}{fraction}");
+    let digits = match digits.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
+    };
+    let count = i64::try_from(digits.len()).unwrap_or(0);
+    let adjusted = exponent.saturating_add(count - 1);
+    if exponent > 0 || adjusted < -6 {
+        let (first, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        return format!("{sign}{first}{point}{rest}E{adjusted:+}");
+    }
+    if exponent == 0 {
+        return format!("{sign}{digits}");
+    }
+    if adjusted >= 0 {
+        let (whole, fraction) = digits.split_at(usize::try_from(adjusted + 1).unwrap_or(0));
+        return format!("{sign}{whole}.{fraction}");
+    }
+    format!("{sign}0.{}{digits}", "0".repeat(usize::try_from(-adjusted - 1).unwrap_or(0)))
 }

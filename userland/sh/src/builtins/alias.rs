@@ -6,6 +6,7 @@ use crate::builtins::option_letters::Letters;
 use crate::expand::single_quote;
 use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
+use crate::vars::Value;
 
 /// A definition in the reusable format of `alias -p`.
 pub(super) fn definition(name: &[u8], value: &[u8]) -> Bytes {
@@ -26,7 +27,13 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if print {
         let mut all: Vec<_> = shell.aliases.iter().collect();
         all.sort();
-        let text = all.into_iter().map(|(name, value)| definition(name, value)).collect::<Vec<_>>().concat();
+        // In posix mode aliases are printed without the command name, unless `-p` is given.
+        let bare = shell.options.posix && words.len() + 1 == args.len();
+        let line = |name: &Bytes, value: &Bytes| match bare {
+            true => definition(name, value).split_off(b"alias ".len()),
+            false => definition(name, value),
+        };
+        let text = all.into_iter().map(|(name, value)| line(name, value)).collect::<Vec<_>>().concat();
         status |= shell.print(text);
     }
     for word in words {
@@ -37,7 +44,13 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
                 status |= define(shell, name, value.get(1..).unwrap_or_default());
             }
             None => match shell.aliases.get(word) {
-                Some(value) => status |= shell.print(definition(word, value)),
+                Some(value) => {
+                    let mut line = definition(word, value);
+                    if shell.options.posix {
+                        line.drain(..b"alias ".len());
+                    }
+                    status |= shell.print(line);
+                }
                 None => {
                     shell.report_builtin_error([word, &b": not found"[..]].concat());
                     status = 1;
@@ -59,12 +72,37 @@ fn define(shell: &mut Shell, name: &[u8], value: &[u8]) -> u8 {
 }
 
 impl Shell {
+    /// Defines an alias, also in `BASH_ALIASES`.
     pub(crate) fn set_alias(&mut self, name: &[u8], value: Bytes) {
+        if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_ALIASES").map(|var| &mut var.value) {
+            map.insert(name.to_vec(), value.clone());
+        }
         Rc::make_mut(&mut self.aliases).insert(name.to_vec(), value);
     }
 
+    /// Applies changes that a script made to `BASH_ALIASES`.
+    pub(crate) fn apply_alias_changes(&mut self) {
+        let aliases = match self.vars.get(b"BASH_ALIASES").map(|var| &var.value) {
+            Some(Value::Assoc(map)) => {
+                map.entries().into_iter().map(|(name, text)| (name.clone(), text.clone())).collect()
+            }
+            _ => crate::vars::Map::default(),
+        };
+        self.aliases = Rc::new(aliases);
+    }
+
     fn remove_alias(&mut self, name: &[u8]) -> bool {
+        if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_ALIASES").map(|var| &mut var.value) {
+            map.remove(name);
+        }
         Rc::make_mut(&mut self.aliases).remove(name).is_some()
+    }
+
+    pub(crate) fn clear_aliases(&mut self) {
+        if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_ALIASES").map(|var| &mut var.value) {
+            map.clear();
+        }
+        self.aliases = Rc::default();
     }
 }
 
@@ -78,7 +116,7 @@ pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         }
     }
     if all {
-        shell.aliases = Rc::default();
+        shell.clear_aliases();
         return Ok(0);
     }
     let words = letters.words();

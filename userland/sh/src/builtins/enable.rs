@@ -16,11 +16,9 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     }
     let words = letters.words();
     if words.is_empty() {
-        let states =
-            super::BUILTINS.iter().map(|builtin| (builtin.name, shell.builtin.disabled.contains(builtin.name)));
+        let states = super::BUILTINS.iter().map(|builtin| (builtin.name, shell.builtin.disabled.contains(builtin.name)));
         let shown = states.filter(|(_, is_off)| all || *is_off == off);
-        let text: String =
-            shown.map(|(name, is_off)| format!("enable {}{name}\n", if is_off { "-n " } else { "" })).collect();
+        let text: String = shown.map(|(name, is_off)| format!("enable {}{name}\n", if is_off { "-n " } else { "" })).collect();
         return Ok(shell.print(text));
     }
     let mut status = 0;

@@ -85,7 +85,13 @@ fn read_script(shell: &mut Shell, name: &[u8], path: &[u8]) -> Result<Bytes, Eva
 fn run_script(shell: &mut Shell, path: Bytes, text: &[u8], parameters: &[Bytes]) -> EvalResult {
     let source: Rc<[u8]> = path.as_slice().into();
     let line = shell.line;
-    shell.frames.push(Frame { name: Name::from(&b"source"[..]), source: Rc::clone(&source), line, is_function: false });
+    shell.frames.push(Frame {
+        name: Name::from(&b"source"[..]),
+        source: Rc::clone(&source),
+        line,
+        is_function: false,
+        options: None,
+    });
     shell.flow.sources += 1;
     shell.flow.trace_depth += 1;
     let traced = shell.options.functrace;

@@ -102,6 +102,10 @@ fn send(shell: &mut Shell, word: &[u8], signal: u8) -> bool {
 /// `kill -l`: all names, or the other form of each one given.
 fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
     if words.is_empty() {
+        if shell.options.posix {
+            let names: Vec<_> = (1..65).filter_map(signal_name).collect();
+            return shell.print(names.join(" ") + "\n");
+        }
         return shell.print(signal_table());
     }
     let mut status = 0;

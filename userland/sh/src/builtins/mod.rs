@@ -133,6 +133,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("shift", flow::shift),
     plain("shopt", shopt::shopt),
     plain("source", eval::source),
+    plain("suspend", jobs::suspend),
     prints("test", test::test),
     plain("times", limits::times),
     plain("trap", trap::trap),

@@ -9,6 +9,10 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         return Ok(list(shell));
     }
     let words = args.get(1..).unwrap_or_default();
+    // Options are checked before any is set, so an invalid one has no effect.
+    if let Some(status) = check(shell, words) {
+        return Ok(status);
+    }
     match take_options(shell, words) {
         Ok(Some(words)) => choose(shell, words),
         Ok(None) => {}
@@ -67,7 +71,8 @@ fn set_named<'a>(shell: &mut Shell, rest: &'a [Bytes], on: bool) -> Result<&'a [
 fn set_letter(shell: &mut Shell, letter: u8, on: bool) -> Result<(), u8> {
     if !options::has_letter(letter) {
         let sign = if on { b'-' } else { b'+' };
-        return Err(shell.bad_option(&[sign, letter]));
+        shell.bad_option(&[sign, letter]);
+        return Err(1);
     }
     shell.options.set_letter(letter, on);
     Ok(())
@@ -81,6 +86,28 @@ fn choose(shell: &mut Shell, words: &[Bytes]) {
 
 fn is_option(word: &[u8]) -> bool {
     matches!(word.first(), Some(b'-' | b'+'))
+}
+
+/// Reports the first invalid option. Returns its status.
+fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
+    for word in words {
+        let (sign, letters) =
+            word.split_first().filter(|(sign, letters)| b"-+".contains(sign) && !letters.is_empty())?;
+        if letters == b"-" {
+            return None;
+        }
+        let may = |letter| letter == b'o' || options::has_letter(letter);
+        // Letters after `o` are checked only when they are set.
+        let before = letters.split(|letter| *letter == b'o').next().unwrap_or_default();
+        let wrong = before.iter().find(|letter| !may(**letter));
+        if let Some(letter) = wrong {
+            return Some(shell.bad_option(&[*sign, *letter]));
+        }
+        if letters.contains(&b'o') {
+            return None;
+        }
+    }
+    None
 }
 
 /// The output of `set -o` and `set +o`.

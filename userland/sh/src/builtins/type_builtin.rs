@@ -44,7 +44,7 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> 
                 None => false,
             }
         } else if all {
-            describe_all(shell, name, how, skip_functions)
+            describe_all(shell, name, how, skip_functions)?
         } else if skip_functions {
             let saved = shell.functions.by_name.remove(name.as_slice());
             let found = describe(shell, name, how);
@@ -90,7 +90,21 @@ fn alias(shell: &mut Shell, name: &[u8], how: How) -> bool {
 
 /// Prints the first meaning of a name. Returns whether it has one.
 pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> EvalResult<bool> {
-    if describe_own(shell, name, how, false, false) {
+    if alias(shell, name, how) {
+        return Ok(true);
+    }
+    if is_reserved(name) {
+        let text = line(name, how, "keyword", " is a shell keyword");
+        shell.print(text);
+        return Ok(true);
+    }
+    if shell.functions.by_name.contains_key(name) {
+        function(shell, name, how);
+        return Ok(true);
+    }
+    if super::find(name).is_some_and(|builtin| !shell.builtin.disabled.contains(builtin.name)) {
+        let text = line(name, how, "builtin", builtin_text(shell, name));
+        shell.print(text);
         return Ok(true);
     }
     let hashed = shell.hash.contains_key(name);
@@ -105,27 +119,6 @@ pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> EvalResult<b
     let Some(path) = path else { return Ok(false) };
     file(shell, name, &path, how, hashed);
     Ok(true)
-}
-
-/// Prints the first meaning that a name has in the shell itself, or all of them. Returns whether it has one.
-fn describe_own(shell: &mut Shell, name: &[u8], how: How, all: bool, skip_functions: bool) -> bool {
-    let mut found = alias(shell, name, how);
-    if (all || !found) && is_reserved(name) {
-        let text = line(name, how, "keyword", " is a shell keyword");
-        shell.print(text);
-        found = true;
-    }
-    if (all || !found) && !skip_functions && shell.functions.by_name.contains_key(name) {
-        function(shell, name, how);
-        found = true;
-    }
-    let is_builtin = super::find(name).is_some_and(|builtin| !shell.builtin.disabled.contains(builtin.name));
-    if (all || !found) && is_builtin {
-        let text = line(name, how, "builtin", " is a shell builtin");
-        shell.print(text);
-        found = true;
-    }
-    found
 }
 
 fn function(shell: &mut Shell, name: &[u8], how: How) {
@@ -148,8 +141,22 @@ fn file(shell: &mut Shell, name: &[u8], path: &[u8], how: How, hashed: bool) {
     shell.print(text);
 }
 
-fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) -> bool {
-    let mut found = describe_own(shell, name, how, true, skip_functions);
+fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) -> EvalResult<bool> {
+    let mut found = alias(shell, name, how);
+    if is_reserved(name) {
+        let text = line(name, how, "keyword", " is a shell keyword");
+        shell.print(text);
+        found = true;
+    }
+    if !skip_functions && shell.functions.by_name.contains_key(name) {
+        function(shell, name, how);
+        found = true;
+    }
+    if super::find(name).is_some_and(|builtin| !shell.builtin.disabled.contains(builtin.name)) {
+        let text = line(name, how, "builtin", builtin_text(shell, name));
+        shell.print(text);
+        found = true;
+    }
     let dirs = shell.lookup(b"PATH").unwrap_or_default();
     for dir in dirs.split(|&b| b == b':') {
         let path = [dir, b"/", name].concat();
@@ -159,5 +166,10 @@ fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) 
             found = true;
         }
     }
-    found
+    Ok(found)
+}
+
+/// The description of a builtin; in posix mode special ones are marked.
+fn builtin_text(shell: &Shell, name: &[u8]) -> &'static str {
+    if shell.options.posix && super::is_special(name) { " is a special shell builtin" } else { " is a shell builtin" }
 }

@@ -20,14 +20,20 @@ pub(crate) struct Bound {
 pub(crate) type Bounds = BTreeMap<u8, Bound>;
 
 const NONE: u64 = u64::MAX;
+/// Kilobytes of stack that a program expects to have.
+const STACK: u64 = 8192;
 
 /// Permission to set a limit. It can only be set to values that the sandbox keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     /// The sandbox does not use the resource, or the shell enforces the limit.
     Kept,
+    /// Only to a value at least as high as the actual limit.
+    Loose,
     /// It cannot be set.
     Fixed,
+    /// Linux has no such limit.
+    Never,
 }
 
 /// A limit: letter, description, unit, value, whether it may be set.
@@ -37,17 +43,26 @@ type Row = (u8, &'static str, &'static str, Bound, Hold);
 fn table(set: &Bounds) -> Vec<Row> {
     let limits = rt::limits().unwrap_or_default();
     let memory = limits.process_memory_bytes / 1024;
+    let processes = u64::from(limits.processes);
     let both = |value| Bound { soft: value, hard: value };
     let mut rows = vec![
+        (b'R', "real-time non-blocking time", "microseconds", both(NONE), Hold::Kept),
         (b'c', "core file size", "blocks", Bound { soft: 0, hard: NONE }, Hold::Kept),
         (b'd', "data seg size", "kbytes", both(memory), Hold::Fixed),
+        (b'e', "scheduling priority", "", both(0), Hold::Kept),
         (b'f', "file size", "blocks", both(limits.file_bytes / 1024), Hold::Fixed),
+        (b'i', "pending signals", "", both(processes), Hold::Kept),
+        (b'l', "max locked memory", "kbytes", both(8192), Hold::Kept),
         (b'm', "max memory size", "kbytes", both(NONE), Hold::Kept),
         (b'n', "open files", "", both(u64::from(limits.descriptors)), Hold::Kept),
-        (b's', "stack size", "kbytes", Bound { soft: 8192, hard: NONE }, Hold::Kept),
+        (b'p', "pipe size", "512 bytes", both(8), Hold::Never),
+        (b'q', "POSIX message queues", "bytes", both(819_200), Hold::Kept),
+        (b'r', "real-time priority", "", both(0), Hold::Kept),
+        (b's', "stack size", "kbytes", Bound { soft: STACK, hard: NONE }, Hold::Loose),
         (b't', "cpu time", "seconds", both(NONE), Hold::Fixed),
-        (b'u', "max user processes", "", both(u64::from(limits.processes)), Hold::Fixed),
+        (b'u', "max user processes", "", both(processes), Hold::Fixed),
         (b'v', "virtual memory", "kbytes", both(memory), Hold::Fixed),
+        (b'x', "file locks", "", both(NONE), Hold::Kept),
     ];
     for row in &mut rows {
         if let Some(bound) = set.get(&row.0) {
@@ -137,9 +152,11 @@ fn change(shell: &mut Shell, row: &Row, which: Which, value: &[u8]) -> bool {
     let new =
         Bound { soft: if which.soft { number } else { old.soft }, hard: if which.hard { number } else { old.hard } };
     let refused = match hold {
+        Hold::Never => Some(Errno::INVAL),
         _ if new.soft > new.hard => Some(Errno::INVAL),
         _ if new.hard > old.hard => Some(Errno::PERM),
         Hold::Fixed if new != old => Some(Errno::PERM),
+        Hold::Loose if new.soft < STACK => Some(Errno::PERM),
         _ => None,
     };
     if let Some(errno) = refused {

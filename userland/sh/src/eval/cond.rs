@@ -135,14 +135,18 @@ impl Shell {
 
     /// `==`, `=` and `!=`.
     fn match_pattern(&mut self, op: CondOp, subject: &[u8], right: &Word, not: bool) -> EvalResult<Option<bool>> {
-        let pattern = self.expand_pattern(right)?;
+        let pattern;
         if self.options.xtrace {
             let name: &[u8] = match op {
                 CondOp::Match => b"==",
                 CondOp::Same => b"=",
                 _ => b"!=",
             };
-            self.trace_test(not, &[subject, name, &pattern]);
+            let shown;
+            (pattern, shown) = self.traced_pattern(right)?;
+            self.trace_test(not, &[subject, name, &shown]);
+        } else {
+            pattern = self.expand_pattern(right)?;
         }
         let style = Style { extended: true, fold: self.options.nocasematch };
         let matches = Pattern::new(&pattern, style).matches(subject);

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::function::Function;
 use crate::ir::Bytes;
+use crate::options::Options;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Frame, Shell, Unwind};
 use crate::trap;
@@ -74,7 +75,9 @@ impl Shell {
             crate::character::set_bytes(caller.in_bytes);
             self.apply_locale();
         }
-        self.frames.pop();
+        if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
+            self.restore_options(*options);
+        }
         self.flow.loops = caller.loops;
         self.line = caller.line;
         match result {
@@ -93,9 +96,10 @@ impl Shell {
             source: Rc::clone(&function.source),
             line,
             is_function: true,
+            options: None,
         });
         self.vars.push_scope();
-        let traced = self.options.functrace;
+        let traced = self.options.functrace || self.functions.traced.contains(&function.name);
         let errtrace = self.options.errtrace;
         let debugging = self.traps.is_running(trap::DEBUG);
         let traps = self.traps.take_matching(|signal| match signal {
@@ -136,6 +140,15 @@ impl Shell {
             self.status = returned;
         }
         trapped.and(result)
+    }
+
+    /// Restores the options that `local -` saved.
+    fn restore_options(&mut self, options: Options) {
+        let ignores = options.ignoreeof != self.options.ignoreeof;
+        self.options = options;
+        if ignores {
+            self.set_option(b"ignoreeof", self.options.ignoreeof);
+        }
     }
 }
 

@@ -17,7 +17,7 @@ mod subshell;
 mod test;
 mod text;
 mod timing;
-mod trace;
+pub(crate) mod trace;
 
 use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
 use crate::state::{EvalResult, Shell, Unwind};
@@ -26,7 +26,6 @@ pub(crate) use declaration::{DeclArg, declared_word};
 pub(crate) use external::{death_text, search};
 pub(crate) use pipeline::Stage;
 pub(crate) use test::{TestFault, binary_test, unary_test};
-pub(crate) use trace::trace_quote;
 
 /// Iterations after which buffered output is flushed, so that a stopped script has shown its progress.
 const QUIET_LOOPS: u32 = 256;

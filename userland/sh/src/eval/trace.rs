@@ -1,6 +1,6 @@
 //! `set -x`.
 
-use crate::expand::{ansi_quote, needs_ansi, single_quote};
+use crate::expand::{Mode, ansi_quote, lossy, needs_ansi, single_quote};
 use crate::ir::{Arith, Assign, Bytes, Element, Part, Word};
 use crate::state::{EvalResult, Shell};
 
@@ -37,7 +37,7 @@ impl Shell {
     /// The words of a command, as they were expanded.
     #[inline(never)]
     pub(crate) fn trace_words(&mut self, words: &[Bytes]) {
-        let line = words.iter().map(|word| trace_quote(word)).collect::<Vec<_>>().join(&b' ');
+        let line = words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(&b' ');
         self.trace_raw(&line);
     }
 
@@ -45,7 +45,7 @@ impl Shell {
     pub(crate) fn trace_assign(&mut self, assign: &Assign, value: &[u8]) {
         let mut text = target(assign);
         if !value.is_empty() {
-            text.extend(trace_quote(value));
+            text.extend(quote(value));
         }
         self.trace_raw(&text);
     }
@@ -99,6 +99,36 @@ impl Shell {
             let word = Word { parts: vec![Part::Lit(text.clone())], raw: text.as_slice().into(), braces: false };
             Arith { text: word, ..Arith::default() }
         }))
+    }
+
+    /// The pattern of a test, and how it is shown: every character that was quoted has a backslash.
+    #[inline(never)]
+    pub(crate) fn traced_pattern(&mut self, word: &Word) -> EvalResult<(Bytes, Bytes)> {
+        let quoted = |part: &Part| matches!(part, Part::Quoted(_) | Part::Double(_));
+        if !word.parts.iter().any(quoted) {
+            let pattern = self.expand_pattern(word)?;
+            return Ok((pattern.clone(), pattern));
+        }
+        let (mut pattern, mut shown) = (Bytes::new(), Bytes::new());
+        for part in &word.parts {
+            // Each is expanded once, because expanding may change something.
+            let section = self.expand_as(std::slice::from_ref(part), Mode::Pattern)?;
+            if quoted(part) {
+                let mut bytes = section.iter().copied();
+                let plain: Bytes =
+                    std::iter::from_fn(|| bytes.next().map(|b| if b == b'\\' { bytes.next().unwrap_or(b) } else { b }))
+                        .collect();
+                for char in lossy(&plain).chars() {
+                    // A character with a mark has no backslash.
+                    shown.extend((!matches!(char, '\u{1}' | '\u{7f}')).then_some(b'\\'));
+                    shown.extend(char.to_string().into_bytes());
+                }
+            } else {
+                shown.extend_from_slice(&section);
+            }
+            pattern.extend(section);
+        }
+        Ok((pattern, shown))
     }
 
     /// A test of `[[ ]]` whose operands were just expanded; empty ones are shown as quotes.
@@ -167,7 +197,7 @@ fn element_text(element: &Element) -> Bytes {
 }
 
 /// A word as it is traced: bare when nothing in it is special.
-pub(crate) fn trace_quote(text: &[u8]) -> Bytes {
+pub(crate) fn quote(text: &[u8]) -> Bytes {
     let special = |b: &u8| b" \t\n'\"\\|&;()<>!{}*[]?^$`".contains(b);
     let leading = match text.first() {
         Some(b'~') => true,

@@ -7,6 +7,8 @@ use crate::ir::Bytes;
 pub(crate) enum Case {
     Upper,
     Lower,
+    /// The one that it does not have.
+    Other,
 }
 
 /// Changes the case of characters. `choose` gets the bytes of a character and whether it is the first.
@@ -27,7 +29,12 @@ pub(crate) fn change(text: &[u8], choose: impl Fn(&[u8], bool) -> Option<Case>) 
 }
 
 fn one(char: char, case: Case) -> char {
-    if case == Case::Lower {
+    let upper = match case {
+        Case::Upper => true,
+        Case::Lower => false,
+        Case::Other => !char.is_uppercase(),
+    };
+    if !upper {
         return char.to_lowercase().next().unwrap_or(char);
     }
     // A character whose upper case is several stays as it is.
@@ -47,9 +54,14 @@ pub(crate) fn first_upper(text: &[u8]) -> Bytes {
     change(text, |_, first| first.then_some(Case::Upper))
 }
 
+/// The first character in upper case, all others in lower case.
+pub(crate) fn capital(text: &[u8]) -> Bytes {
+    change(text, |_, first| Some(if first { Case::Upper } else { Case::Lower }))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{first_upper, lower, upper};
+    use super::{capital, first_upper, lower, upper};
 
     #[test]
     fn invalid_bytes_and_caseless_characters_stay() {
@@ -61,5 +73,6 @@ mod tests {
     #[test]
     fn capitals_stand_first() {
         assert_eq!(first_upper("éAb".as_bytes()), "ÉAb".as_bytes());
+        assert_eq!(capital("éAB".as_bytes()), "Éab".as_bytes());
     }
 }

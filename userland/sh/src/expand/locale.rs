@@ -5,6 +5,10 @@ use crate::ir::Bytes;
 use crate::state::Shell;
 use crate::vars::Var;
 
+/// Names of missing locales, each with the variable that named it. Like bash, the shell prints the reason only for the first
+/// lookup.
+pub(crate) type Missing = std::collections::BTreeSet<(Bytes, Bytes)>;
+
 /// The variables that name the locale of characters, the strongest first.
 const NAMES: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
 
@@ -70,6 +74,7 @@ impl Shell {
                     ];
                     // A closed standard error is ignored.
                     let _ = self.io.write(2, &text.concat());
+                    self.expansion.missing_locales.insert((b"LC_ALL".to_vec(), name));
                 }
             }
         }
@@ -92,9 +97,10 @@ impl Shell {
                 // For escapes the name is enough.
                 crate::character::name_unicode(true);
             }
+            let first = self.expansion.missing_locales.insert((variable.to_vec(), name.clone()));
+            let why = if first { ": No such file or directory" } else { "" };
             let (variable, name) = (lossy(variable), lossy(&name));
-            let why = "No such file or directory";
-            self.report_error(format!("warning: setlocale: {variable}: cannot change locale ({name}): {why}"));
+            self.report_error(format!("warning: setlocale: {variable}: cannot change locale ({name}){why}"));
             return;
         }
         if NAMES.contains(&variable) {

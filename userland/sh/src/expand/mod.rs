@@ -23,7 +23,10 @@ mod word;
 
 pub(crate) use arith::Fault;
 pub(crate) use element_name::{ElementName, split_subscript};
-pub(crate) use quoting::{ansi_quote, declare_quote, message_quote, needs_ansi, shell_quote, single_quote};
+pub(crate) use locale::Missing;
+pub(crate) use quoting::{
+    ansi_quote, declare_quote, message_quote, needs_ansi, shell_quote, single_quote, trace_quote,
+};
 pub(crate) use reference::may_refer;
 pub(crate) use special::{BASH_VERSION, MACHINE};
 pub(crate) use variable::position;

@@ -81,7 +81,11 @@ impl Shell {
                     None => None,
                 };
                 let all = *all;
-                let case = if *how == b'^' { Case::Upper } else { Case::Lower };
+                let case = match how {
+                    b'^' => Case::Upper,
+                    b',' => Case::Lower,
+                    _ => Case::Other,
+                };
                 Box::new(move |text| {
                     case::change(text, |char, first| {
                         let matches = pattern.as_ref().is_none_or(|pattern| pattern.matches(char));

@@ -144,3 +144,14 @@ pub(crate) fn declare_quote(text: &[u8]) -> Bytes {
     out.push(b'"');
     out
 }
+
+/// As `set -x` writes a word: bare when nothing in it is special.
+pub(crate) fn trace_quote(text: &[u8]) -> Bytes {
+    let plain = |(at, &byte): (usize, &u8)| match byte {
+        b'#' => at > 0,
+        b'~' => at > 0 && !matches!(text.get(at - 1), Some(b':' | b'=')),
+        _ => byte.is_ascii_alphanumeric() || b"_-+=./:,@%".contains(&byte) || byte >= 128,
+    };
+    let bare = !text.is_empty() && text.iter().enumerate().all(plain) && !needs_ansi(text);
+    if bare { text.to_vec() } else { quote_value(text) }
+}

@@ -19,7 +19,8 @@ pub(crate) fn may_refer(text: &[u8]) -> bool {
 }
 
 /// Arrays that the shell computes. Assignments to them are silently ignored.
-const IGNORED_ASSIGNMENTS: [&[u8]; 4] = [b"FUNCNAME", b"BASH_SOURCE", b"BASH_LINENO", b"GROUPS"];
+const IGNORED_ASSIGNMENTS: [&[u8]; 4] =
+    [b"FUNCNAME", b"BASH_SOURCE", b"BASH_LINENO", b"GROUPS"];
 
 impl Shell {
     /// The target of a name. Reports circular references.

@@ -46,7 +46,14 @@ const COMPUTED: &[(&str, &str)] = &[
 ];
 
 /// Of these, the ones that an assignment turns into ordinary variables.
-const ASSIGNABLE: &[&[u8]] = &[b"BASH", b"BASH_VERSION", b"HOSTNAME", b"HOSTTYPE", b"MACHTYPE", b"OSTYPE"];
+const ASSIGNABLE: &[&[u8]] = &[
+    b"BASH",
+    b"BASH_VERSION",
+    b"HOSTNAME",
+    b"HOSTTYPE",
+    b"MACHTYPE",
+    b"OSTYPE",
+];
 
 impl Shell {
     /// Returns whether the shell computes this variable and continues to do so after an assignment.

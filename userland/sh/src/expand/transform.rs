@@ -36,6 +36,7 @@ impl Shell {
                     _ => self.abort_unset([&param.raw[..], b": bad substitution"].concat()),
                 };
             }
+            b'A' => self.assignment(target, content),
             b'P' => content.each(|text| self.expand_prompt(text)),
             b'a' => self.attributes(target, content),
             b'K' | b'k' => match (target, content) {
@@ -112,7 +113,9 @@ impl Shell {
             (vars::INTEGER, 'i'),
             (vars::NAMEREF, 'n'),
             (vars::READONLY, 'r'),
+            (vars::TRACE, 't'),
             (vars::EXPORT, 'x'),
+            (vars::CAPITAL, 'c'),
             (vars::LOWER, 'l'),
             (vars::UPPER, 'u'),
         ] {
@@ -121,6 +124,58 @@ impl Shell {
             }
         }
         letters
+    }
+
+    /// The command that recreates the variable, for `${x@A}`: as words for all elements of an array.
+    fn assignment(&mut self, target: &Target, content: Content) -> Content {
+        let Target::Var(name) = target else {
+            // The positional parameters can only be set together, and other special parameters are read-only.
+            return match content {
+                Content::Many { values, star } if !values.is_empty() => {
+                    let mut words: Vec<Bytes> = values.iter().map(|value| quote_value(value)).collect();
+                    if let (true, Some(first)) = (star, words.first_mut()) {
+                        *first = [b"set -- ", &first[..]].concat();
+                    } else {
+                        words.splice(..0, [b"set".to_vec(), b"--".to_vec()]);
+                    }
+                    Content::Many { values: words, star }
+                }
+                Content::Many { .. } => content,
+                _ => Content::One(Bytes::new()),
+            };
+        };
+        let letters = self.attribute_letters(name);
+        let text = match (content, self.vars.get(name).map(|var| &var.value)) {
+            (Content::Many { star, .. }, None) if letters.is_empty() => {
+                return Content::Many { values: Vec::new(), star };
+            }
+            (Content::Many { star, .. }, None | Some(Value::Indexed(_) | Value::Assoc(_))) => {
+                let line = match self.computed_declaration(name) {
+                    Some(line) if self.vars.get(name).is_none() => line,
+                    _ => self.declaration(name),
+                };
+                if star {
+                    return Content::One(line);
+                }
+                let values = line.splitn(3, |&b| b == b' ').map(<[u8]>::to_vec).collect();
+                return Content::Many { values, star };
+            }
+            (Content::One(text), _) => Some(text),
+            (Content::Many { .. }, Some(Value::Text(text))) => Some(text.clone()),
+            _ => None,
+        };
+        let mut out = if letters.is_empty() { Bytes::new() } else { format!("declare -{letters} ").into_bytes() };
+        match text {
+            Some(text) => {
+                out.extend_from_slice(name);
+                out.push(b'=');
+                out.extend(quote_value(&text));
+            }
+            // A variable without a value has its attributes at most.
+            None if out.is_empty() => {}
+            None => out.extend_from_slice(name),
+        }
+        Content::One(out)
     }
 
     /// The line that `declare -p` prints, without its end.

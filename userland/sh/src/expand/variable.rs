@@ -139,7 +139,7 @@ impl Shell {
             value = number.to_string().into_bytes();
         }
         let mut append = append && flags & vars::INTEGER == 0;
-        if append && flags & (vars::LOWER | vars::UPPER) != 0 {
+        if append && flags & (vars::LOWER | vars::UPPER | vars::CAPITAL) != 0 {
             // The attribute applies to the whole value, not only to the appended text.
             let old = if key == Key::Whole { self.lookup(name) } else { self.element(name, &key) };
             value = [&old.unwrap_or_default()[..], &value].concat();
@@ -227,6 +227,7 @@ impl Shell {
     pub(crate) fn variable_changed(&mut self, name: &[u8]) {
         match name {
             b"PATH" => self.forget_programs(),
+            b"BASH_ALIASES" => self.apply_alias_changes(),
             b"GLOBIGNORE" if self.vars.get(name).is_none() => self.options.dotglob = false,
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" | b"LC_COLLATE" | b"LC_MESSAGES" | b"LC_NUMERIC" | b"LC_TIME" => {
                 self.locale_changed(name);
@@ -282,6 +283,8 @@ fn change_case(flags: u16, value: &mut Bytes) {
         *value = case::lower(value);
     } else if flags & vars::UPPER != 0 {
         *value = case::upper(value);
+    } else if flags & vars::CAPITAL != 0 {
+        *value = case::capital(value);
     }
 }
 

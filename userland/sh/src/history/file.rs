@@ -42,8 +42,7 @@ impl Shell {
         let entries = self.history.entries.iter().skip(count - new);
         let text = entries.flat_map(|entry| [&entry[..], b"\n"]).collect::<Vec<_>>().concat();
         let is_new = rt::stat(path, true).is_err();
-        let fd =
-            self.open_path(path, Open { write: true, create: true, truncate: !append, append, ..Open::default() })?;
+        let fd = self.open_path(path, Open { write: true, create: true, truncate: !append, append, ..Open::default() })?;
         if is_new {
             // Only the owner may read typed commands. A failed chmod is ignored.
             let _ = rt::chmod(path, 0o600);

@@ -20,6 +20,10 @@ pub(super) struct Start {
 
 /// Options of more than one letter, and whether a word belongs to them.
 const LONG: &[(&str, bool)] = &[
+    ("debug", false),
+    ("debugger", false),
+    ("dump-po-strings", false),
+    ("dump-strings", false),
     ("help", false),
     ("init-file", true),
     ("login", false),
@@ -27,6 +31,7 @@ const LONG: &[(&str, bool)] = &[
     ("noprofile", false),
     ("norc", false),
     ("posix", false),
+    ("pretty-print", false),
     ("rcfile", true),
     ("verbose", false),
     ("version", false),
@@ -99,6 +104,10 @@ fn long_options(shell: &mut Shell, rest: &mut &[Bytes], start: &mut Start) -> Re
                 return Err(0);
             }
             "version" => return Err(version(shell)),
+            "debugger" | "dump-po-strings" | "dump-strings" | "pretty-print" => {
+                report_invalid(shell, first, ": this shell has no such mode");
+                return Err(2);
+            }
             _ => {}
         }
     }

@@ -10,6 +10,8 @@ use crate::parse::SyntaxError;
 pub(crate) struct Subscript {
     pub(crate) key: Word,
     pub(crate) index: Arith,
+    /// It was created from text at run time, which `assoc_expand_once` does not expand again.
+    pub(crate) dynamic: bool,
 }
 
 /// `$name` or `${..}`.

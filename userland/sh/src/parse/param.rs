@@ -153,14 +153,14 @@ impl Parser<'_> {
                 Op::Strip { suffix: byte == b'%', longest: double, pattern }
             }
             b'/' => self.replace()?,
-            b'^' | b',' => {
+            b'^' | b',' | b'~' => {
                 self.pos += if double { 2 } else { 1 };
                 let pattern = self.word_until(Stop::Brace, false)?;
                 let pattern = (!pattern.parts.is_empty()).then_some(pattern);
                 Op::Case { how: byte, all: double, pattern }
             }
             b'@' => match self.peek_at(1) {
-                Some(letter) if b"QEPKakUuL".contains(&letter) && self.peek_at(2) == Some(b'}') => {
+                Some(letter) if b"QEPAKakUuL".contains(&letter) && self.peek_at(2) == Some(b'}') => {
                     self.pos += 2;
                     Op::Transform(letter)
                 }

@@ -31,7 +31,7 @@ pub(super) fn subscript_of(key: Word) -> Subscript {
     let quotes = key.raw.contains(&b'\'') && !key.raw.windows(2).any(|pair| pair == b"$'");
     let plain = if quotes { arith::arith_of_source(&key.raw) } else { None };
     let index = plain.unwrap_or_else(|| arith::from_word(key.clone()));
-    Subscript { key, index }
+    Subscript { key, index, dynamic: false }
 }
 
 /// A subscript whose text has been expanded.
@@ -39,6 +39,7 @@ pub(crate) fn subscript_of_text(text: &[u8]) -> Subscript {
     Subscript {
         key: Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false },
         index: subscript_from_text(text).index,
+        dynamic: false,
     }
 }
 
@@ -53,5 +54,5 @@ pub(crate) fn word_from_text(text: &[u8]) -> Option<Word> {
 pub(crate) fn subscript_from_text(text: &[u8]) -> Subscript {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
     let literal = || Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false };
-    subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal()))
+    Subscript { dynamic: true, ..subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal())) }
 }

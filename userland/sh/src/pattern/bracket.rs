@@ -1,4 +1,4 @@
-//! Bracket expressions: `[a-z]`, `[![:alpha:]]`.
+//! Bracket expressions: `[a-z]`, `[![:alpha:]]`, `[[.hyphen.]]`.
 
 use super::parse::Reader;
 use super::{Class, Item, Node};
@@ -29,7 +29,10 @@ impl Reader<'_> {
                 items.push(Item::Class(class));
                 continue;
             }
-            if byte == b'[' && self.peek(1) == Some(b':') && self.skip_unknown() {
+            if byte == b'['
+                && let Some(mark @ (b':' | b'.' | b'=')) = self.peek(1)
+                && self.skip_unknown(mark)
+            {
                 continue;
             }
             if byte == b'[' && self.peek(1) == Some(b':') {
@@ -40,6 +43,13 @@ impl Reader<'_> {
             let is_range = self.peek(0) == Some(b'-') && !matches!(self.peek(1), None | Some(b']'));
             if is_range {
                 self.pos += 1;
+                if self.peek(0) == Some(b'[')
+                    && let Some(mark @ (b'.' | b'=')) = self.peek(1)
+                    && self.skip_unknown(mark)
+                {
+                    // A range to nowhere holds nothing.
+                    continue;
+                }
                 let high = self.set_char()?;
                 items.push(Item::Range(low, high));
             } else {
@@ -48,22 +58,46 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips an unknown class, which matches nothing. Returns whether there was one.
-    fn skip_unknown(&mut self) -> bool {
+    /// Skips an unknown class or symbol, which matches nothing. Returns whether there was one.
+    fn skip_unknown(&mut self, mark: u8) -> bool {
+        let before = self.pos;
+        if mark != b':' && self.symbol(mark).is_some() {
+            self.pos = before;
+            return false;
+        }
         let rest = self.text.get(self.pos + 2..).unwrap_or_default();
-        let len = rest.windows(2).position(|pair| pair == b":]");
-        self.pos += len.map_or(0, |len| len + 4);
-        len.is_some()
+        match rest.windows(2).position(|pair| pair == [mark, b']']) {
+            Some(len) => {
+                self.pos += len + 4;
+                true
+            }
+            None => false,
+        }
     }
 
     /// One character of a bracket expression.
     fn set_char(&mut self) -> Option<char> {
+        if let (Some(b'['), Some(mark @ (b'.' | b'='))) = (self.peek(0), self.peek(1))
+            && let Some(symbol) = self.symbol(mark)
+        {
+            return Some(symbol);
+        }
         if self.peek(0) == Some(b'\\') && self.peek(1).is_some() {
             self.pos += 1;
         }
         let (char, len) = char_at(self.text.get(self.pos..)?)?;
         self.pos += len;
         Some(char)
+    }
+
+    /// `[.x.]` or `[=x=]`: a character. Names of characters are not supported.
+    fn symbol(&mut self, mark: u8) -> Option<char> {
+        let rest = self.text.get(self.pos + 2..)?;
+        let len = rest.windows(2).position(|pair| pair == [mark, b']'])?;
+        let name = rest.get(..len)?;
+        let (symbol, _) = char_at(name).filter(|(_, one)| *one == name.len())?;
+        self.pos += len + 4;
+        Some(symbol)
     }
 
     /// `[:name:]`

@@ -235,11 +235,17 @@ impl Parser<'_> {
         if !self.rest().starts_with(b"[:") {
             return Ok(None);
         }
-        let inside = self.rest().get(2..).unwrap_or_default();
-        let len = inside.windows(2).position(|pair| pair == b":]").ok_or(RegexError)?;
-        let class = class_named(inside.get(..len).unwrap_or_default()).ok_or(RegexError)?;
+        let name = self.bracketed(b':').ok_or(RegexError)?;
+        class_named(&name).map(Some).ok_or(RegexError)
+    }
+
+    /// The text of `[:..:]`, `[=..=]` or `[...]`.
+    fn bracketed(&mut self, mark: u8) -> Option<Vec<u8>> {
+        let inside = self.rest().get(2..)?;
+        let len = inside.windows(2).position(|pair| pair == [mark, b']'])?;
+        let text = inside.get(..len)?.to_vec();
         self.pos += len + 4;
-        Ok(Some(class))
+        Some(text)
     }
 
     /// One character or a range of them.
@@ -262,9 +268,13 @@ impl Parser<'_> {
     }
 
     fn set_char(&mut self) -> Parse<char> {
-        if self.rest().starts_with(b"[.") || self.rest().starts_with(b"[=") {
-            // Collating symbols are not supported.
-            return Err(RegexError);
+        if let (Some(b'['), Some(mark @ (b'.' | b'='))) = (self.peek(0), self.peek(1)) {
+            let name = self.bracketed(mark).ok_or(RegexError)?;
+            return match char_at(&name) {
+                Some((char, len)) if len == name.len() => Ok(char),
+                // Collating symbols of several letters need a locale with collation rules.
+                _ => Err(RegexError),
+            };
         }
         let (char, len) = char_at(self.rest()).ok_or(RegexError)?;
         self.pos += len;

@@ -23,6 +23,8 @@ impl Shell {
         if self.vars.get(b"OLDPWD").is_none() {
             self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
         }
+        let aliases = Value::Assoc(vars::Assoc::with_buckets(64));
+        self.vars.insert(b"BASH_ALIASES"[..].into(), Var { value: aliases, flags: 0 });
         self.set_level(called);
         for (name, value, flags) in
             [(&b"IFS"[..], &b" \t\n"[..], 0), (b"OPTERR", b"1", 0), (b"OPTIND", b"1", vars::INTEGER)]
@@ -55,6 +57,7 @@ impl Shell {
             return;
         }
         if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
+            self.take_options(name, value);
             return;
         }
         if crate::parse::token::name_len(name) != name.len() || name.is_empty() {

@@ -7,16 +7,26 @@ use super::map::FnvHasher;
 use crate::ir::Bytes;
 
 /// An associative array. Its order is that of bash's hash table, because scripts print it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Assoc {
     map: HashMap<Bytes, (u64, Bytes), BuildHasherDefault<FnvHasher>>,
     inserted: u64,
+    /// Buckets of bash's table for it when it is new.
+    buckets: u32,
 }
 
-/// Buckets of bash's table for a new array.
-const BUCKETS: u32 = 1024;
+impl Default for Assoc {
+    fn default() -> Self {
+        Self::with_buckets(1024)
+    }
+}
 
 impl Assoc {
+    /// An array whose table has another size in bash; a power of 2.
+    pub(crate) fn with_buckets(buckets: u32) -> Self {
+        Self { map: HashMap::default(), inserted: 0, buckets }
+    }
+
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Bytes> {
         self.map.get(key).map(|(_, value)| value)
     }
@@ -48,7 +58,7 @@ impl Assoc {
 
     /// Keys and values in bash's order: by bucket of its FNV-1 hash, the newest of a bucket first.
     pub(crate) fn entries(&self) -> Vec<(&Bytes, &Bytes)> {
-        let mut buckets = BUCKETS;
+        let mut buckets = self.buckets;
         while self.map.len() as u64 > u64::from(buckets) * 2 && buckets < 1 << 28 {
             buckets *= 4;
         }

@@ -7,14 +7,14 @@ use crate::eval::{DeclArg, declared_word};
 use crate::ir::AssignValue;
 use crate::ir::{Bytes, Name};
 use crate::state::{EvalResult, Shell};
-use crate::vars::{EXPORT, LOWER, READONLY, UPPER};
+use crate::vars::{CAPITAL, EXPORT, LOWER, READONLY, TRACE, UPPER};
 
 /// Prints functions, or marks them.
 pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], requested: &DeclareOptions) -> EvalResult<u8> {
     if rest.is_empty() {
         return Ok(all(shell, requested));
     }
-    let marks = (requested.on | requested.off) & (EXPORT | READONLY) != 0;
+    let marks = (requested.on | requested.off) & (EXPORT | READONLY | TRACE) != 0;
     let mut status = 0;
     for arg in rest {
         let name = match arg {
@@ -38,7 +38,7 @@ pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], requested: &Declare
             status = 1;
             continue;
         };
-        if requested.on & (LOWER | UPPER) != 0 {
+        if requested.on & (LOWER | UPPER | CAPITAL) != 0 {
             // A mark that means nothing to a function.
         } else if marks {
             status |= mark(shell, &function.name, requested);
@@ -65,7 +65,11 @@ fn mark(shell: &mut Shell, name: &Name, requested: &DeclareOptions) -> u8 {
         shell.report_builtin_error([&name[..], b": readonly function"].concat());
         return 1;
     }
-    for (flag, set) in [(EXPORT, &mut shell.functions.exported), (READONLY, &mut shell.functions.readonly)] {
+    for (flag, set) in [
+        (EXPORT, &mut shell.functions.exported),
+        (READONLY, &mut shell.functions.readonly),
+        (TRACE, &mut shell.functions.traced),
+    ] {
         if requested.on & flag != 0 {
             set.insert(Name::clone(name));
         } else if requested.off & flag != 0 {
@@ -83,7 +87,14 @@ fn all(shell: &mut Shell, requested: &DeclareOptions) -> u8 {
     for function in functions {
         let name = &function.name;
         let lacks = |flag: u16, set: &std::collections::BTreeSet<Name>| requested.on & flag != 0 && !set.contains(name);
-        if lacks(EXPORT, &shell.functions.exported) || lacks(READONLY, &shell.functions.readonly) {
+        if lacks(EXPORT, &shell.functions.exported)
+            || lacks(READONLY, &shell.functions.readonly)
+            || lacks(TRACE, &shell.functions.traced)
+        {
+            continue;
+        }
+        if let Some(command) = super::list::command_in_posix(shell, requested) {
+            text.extend([command.as_bytes(), b" -f ", name, b"\n"].concat());
             continue;
         }
         let attributes = shell.function_attributes(name);
@@ -105,7 +116,9 @@ impl Shell {
     /// The attributes of a function as `declare -F` shows them.
     fn function_attributes(&self, name: &[u8]) -> String {
         let mut letters = "f".to_owned();
-        for (set, letter) in [(&self.functions.readonly, 'r'), (&self.functions.exported, 'x')] {
+        for (set, letter) in
+            [(&self.functions.readonly, 'r'), (&self.functions.traced, 't'), (&self.functions.exported, 'x')]
+        {
             if set.contains(name) {
                 letters.push(letter);
             }

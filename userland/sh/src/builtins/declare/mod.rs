@@ -111,7 +111,7 @@ fn option(requested: &mut DeclareOptions, letter: u8, on: bool) -> bool {
     let known: &[u8] = match requested.base {
         vars::EXPORT => b"aAfnp",
         vars::READONLY => b"aAfnp",
-        _ => b"aAfFgiIlnrtuxp",
+        _ => b"aAfFgiIlnrtuxpc",
     };
     if !known.contains(&letter) {
         return false;
@@ -128,8 +128,6 @@ fn option(requested: &mut DeclareOptions, letter: u8, on: bool) -> bool {
         }
         b'g' => requested.global = true,
         b'I' => requested.inherit = true,
-        // Traps are traced by `set -T` only.
-        b't' => {}
         b'n' if requested.base == vars::EXPORT => {
             requested.on &= !vars::EXPORT;
             requested.off |= vars::EXPORT;
@@ -141,8 +139,10 @@ fn option(requested: &mut DeclareOptions, letter: u8, on: bool) -> bool {
                 b'i' => vars::INTEGER,
                 b'l' => vars::LOWER,
                 b'u' => vars::UPPER,
+                b'c' => vars::CAPITAL,
                 b'n' => vars::NAMEREF,
                 b'r' => vars::READONLY,
+                b't' => vars::TRACE,
                 _ => vars::EXPORT,
             };
             if on {

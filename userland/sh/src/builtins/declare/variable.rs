@@ -17,6 +17,13 @@ pub(super) use argument::{Declared, DeclaredValue};
 
 /// Declares one name. Returns whether it was allowed.
 pub(super) fn declare_one(shell: &mut Shell, arg: &DeclArg, requested: &DeclareOptions) -> EvalResult<bool> {
+    if let DeclArg::Word(word) = arg
+        && word == b"-"
+        && shell.builtin.name == "local"
+    {
+        shell.save_options();
+        return Ok(true);
+    }
     let Some(declared) = read_argument(shell, arg, requested)? else { return Ok(false) };
     // A local variable is swapped out while the global variable is declared.
     let name = Name::clone(&declared.name);
@@ -60,7 +67,7 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, requested: &Declare
     if refers && (!requested.local || requested.global || shell.vars.is_local(&name)) {
         // Attributes of the variable do not apply to the target of the reference.
         if let Some(var) = shell.vars.get_mut(&name) {
-            var.flags &= !(vars::INTEGER | vars::LOWER | vars::UPPER);
+            var.flags &= !(vars::INTEGER | vars::LOWER | vars::UPPER | vars::CAPITAL);
         }
     }
     let list = matches!(value, Some(DeclaredValue::Elements(_)));
@@ -190,4 +197,16 @@ fn assign_elements(shell: &mut Shell, name: &Name, assign: &Assign) -> EvalResul
         return Err(Unwind::Discard);
     }
     assigned
+}
+
+impl Shell {
+    /// `local -`: the options come back when the call ends.
+    fn save_options(&mut self) {
+        let name = Name::from(&b"-"[..]);
+        if !self.vars.make_local(&name)
+            && let Some(frame) = self.frames.iter_mut().rev().find(|frame| frame.is_function)
+        {
+            frame.options = Some(Box::new(self.options.clone()));
+        }
+    }
 }

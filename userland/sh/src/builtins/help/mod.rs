@@ -20,12 +20,13 @@ fn topics() -> impl Iterator<Item = Topic> {
 }
 
 pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let (mut short, mut usage) = (false, false);
+    let (mut short, mut usage, mut manual) = (false, false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
             b'd' => short = true,
             b's' => usage = true,
+            b'm' => manual = true,
             _ => return Ok(letters.invalid_option(shell)),
         }
     }
@@ -40,9 +41,10 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             text.push_str(&format!("Shell commands matching keyword `{}'\n\n", lossy(word)));
         }
         for (name, synopsis, about) in found {
-            text.push_str(&match (short, usage) {
-                (true, _) => format!("{name} - {about}\n"),
-                (_, true) => format!("{name}: {synopsis}\n"),
+            text.push_str(&match (short, usage, manual) {
+                (true, ..) => format!("{name} - {about}\n"),
+                (_, true, _) => format!("{name}: {synopsis}\n"),
+                (_, _, true) => page(name, synopsis, about),
                 _ => long(name, synopsis, about),
             });
         }
@@ -84,6 +86,10 @@ fn matching(word: &[u8]) -> Vec<Topic> {
     }
     let start = Pattern::new(&[word, b"*"].concat(), style);
     topics().filter(|(name, ..)| start.matches(name.as_bytes())).collect()
+}
+
+fn page(name: &str, synopsis: &str, about: &str) -> String {
+    format!("NAME\n    {name} - {about}\n\nSYNOPSIS\n    {synopsis}\n\nDESCRIPTION\n    {about}\n\n")
 }
 
 /// `help` alone: the usage of all topics.

@@ -1,4 +1,4 @@
-//! `jobs`, `disown`, `fg`, `bg`, `logout`.
+//! `jobs`, `disown`, `fg`, `bg`, `suspend`, `logout`.
 
 mod wait;
 
@@ -15,7 +15,7 @@ pub(super) use wait::wait;
 
 pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     shell.reap();
-    let mut requested = JobsOptions::default();
+    let (mut requested, mut runs) = (JobsOptions::default(), false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
@@ -23,10 +23,19 @@ pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'l' => requested.long = true,
             b'r' => requested.running = true,
             b's' => requested.stopped = true,
+            b'n' => requested.changed = true,
+            b'x' if requested.pids || requested.long || requested.changed => {
+                shell.report_builtin_error("no other options allowed with `-x'");
+                return Ok(1);
+            }
+            b'x' => runs = true,
             _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
+    if runs {
+        return execute(shell, words);
+    }
     let (mut indices, mut status) = (Vec::new(), 0);
     for word in words {
         match named(shell, word) {
@@ -51,6 +60,7 @@ struct JobsOptions {
     long: bool,
     running: bool,
     stopped: bool,
+    changed: bool,
 }
 
 impl JobsOptions {
@@ -59,8 +69,8 @@ impl JobsOptions {
         for &at in indices {
             let Some(job) = shell.jobs.list.get(at) else { continue };
             let ended = job.status().is_some();
-            // Jobs never stop.
-            if (self.running && ended) || self.stopped {
+            // Jobs never stop, so changed jobs are those that ended.
+            if (self.running && ended) || self.stopped || (self.changed && !ended) {
                 continue;
             }
             if self.pids {
@@ -82,6 +92,17 @@ fn forget_ended(shell: &mut Shell, mut indices: Vec<usize>) {
             shell.jobs.finish(at);
         }
     }
+}
+
+/// `jobs -x`: runs a command whose words may name jobs.
+fn execute(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
+    let mut command = Vec::with_capacity(words.len());
+    for word in words {
+        let job = if word.first() == Some(&b'%') { shell.jobs.find(word).ok() } else { None };
+        let pid = job.and_then(|at| shell.jobs.list.get(at)).and_then(|job| job.processes.first());
+        command.push(pid.map_or_else(|| word.clone(), |process| process.pid.to_string().into_bytes()));
+    }
+    super::command::run(shell, &command)
 }
 
 /// The index of the job that a word names; `None` after an error message.
@@ -241,6 +262,20 @@ fn controlled(shell: &mut Shell, args: &[Bytes]) -> Result<usize, u8> {
         return Err(1);
     }
     Ok(at)
+}
+
+pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        if letter != b'f' {
+            return Ok(letters.invalid_option(shell));
+        }
+    }
+    if !letters.words().is_empty() {
+        return super::flow::too_many(shell);
+    }
+    shell.report_builtin_error("cannot suspend: no job control");
+    Ok(1)
 }
 
 pub(super) fn logout(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {

@@ -219,6 +219,15 @@ impl Printf<'_> {
                 let plain = Spec { precision: None, zero: spec.zero && value.is_finite(), ..*spec };
                 self.pad_number(&plain, value.is_sign_negative(), digits, "");
             }
+            b'n' => {
+                if let Some(name) = self.next().cloned() {
+                    let count = self.out.len().to_string().into_bytes();
+                    // A rejected assignment was reported.
+                    if !matches!(self.shell.assign_element_name(&name, count), Ok(true)) {
+                        self.status = 1;
+                    }
+                }
+            }
             other => {
                 self.fail([b"`", &[other][..], b"': invalid format character"].concat());
                 self.ended = true;

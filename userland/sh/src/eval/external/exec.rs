@@ -4,6 +4,7 @@ use tidebox_rt::{self as rt, Errno, ExitStatus, FileKind};
 
 use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell, Unwind};
+use crate::vars::Lines;
 
 impl Shell {
     /// Removes the state that a new shell would not have: functions, unexported variables, options.
@@ -11,7 +12,7 @@ impl Shell {
         let exported = std::mem::take(&mut self.functions.exported);
         self.functions.by_name.retain(|name, _| exported.contains(name));
         self.functions.exported = exported;
-        self.aliases = std::rc::Rc::default();
+        self.clear_aliases();
         self.frames.clear();
         for name in self.vars.names() {
             let keeps = self.vars.get(&name).is_some_and(|var| var.has(crate::vars::EXPORT))
@@ -22,7 +23,9 @@ impl Shell {
                 var.flags &= !crate::vars::READONLY;
             }
         }
-        self.options = crate::options::Options::default();
+        // bash keeps this option.
+        let globskipdots = self.options.globskipdots;
+        self.options = crate::options::Options { globskipdots, ..crate::options::Options::default() };
     }
 
     /// Returns whether the shell continues after a failed `exec`.
@@ -32,7 +35,7 @@ impl Shell {
 
     /// Runs a program instead of the shell: the shell waits and exits with the status of the program.
     #[inline(never)]
-    pub(crate) fn exec_program(&mut self, args: &[Bytes], shown: Option<Bytes>) -> EvalResult {
+    pub(crate) fn exec_program(&mut self, args: &[Bytes], shown: Option<Bytes>, clean: bool) -> EvalResult {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = self.find_program(&name) else {
             self.report_error([b"exec: ", &name[..], b": not found"].concat());
@@ -44,7 +47,7 @@ impl Shell {
         // The program replaces the shell, so `SHLVL` does not increase.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
         self.set_exported(b"SHLVL", level.saturating_sub(1).to_string().into_bytes());
-        let env = self.environment();
+        let env = if clean { Lines::default() } else { self.environment() };
         let mut words = args.to_vec();
         if let (Some(first), Some(shown)) = (words.first_mut(), shown) {
             *first = shown;

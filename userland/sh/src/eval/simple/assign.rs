@@ -76,7 +76,7 @@ impl Shell {
         let assigned = assigned?;
         if self.options.xtrace {
             let value = self.lookup(name).unwrap_or_default();
-            let value = if value.is_empty() { value } else { crate::eval::trace_quote(&value) };
+            let value = if value.is_empty() { value } else { crate::eval::trace::quote(&value) };
             self.trace_raw(&[&name[..], b"=", &value].concat());
         }
         if assigned && let Some(var) = self.vars.get_mut(name) {

@@ -63,7 +63,7 @@ impl Shell {
 
     /// Returns whether the operator requests the attributes of an array, which exist without an element 0.
     fn requests_attributes(&self, param: &Param, target: &Target) -> bool {
-        let (Op::Transform(b'a'), Target::Var(name)) = (&param.op, target) else { return false };
+        let (Op::Transform(b'a' | b'A'), Target::Var(name)) = (&param.op, target) else { return false };
         if matches!(param.index, Index::One(_)) {
             return false;
         }

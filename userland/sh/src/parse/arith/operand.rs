@@ -76,7 +76,10 @@ impl<'a> ExprParser<'a> {
             return Ok(Some((name, Some(Rc::new(crate::parse::subscript_from_text(subscript))))));
         }
         if let Some(text) = self.quoted_key(subscript) {
-            return Ok(Some((name, Some(Rc::new(crate::parse::subscript_from_text(&text))))));
+            return Ok(Some((
+                name,
+                Some(Rc::new(Subscript { dynamic: false, ..crate::parse::subscript_from_text(&text) })),
+            )));
         }
         let key = self.word_of(subscript);
         let mut subscript = crate::parse::subscript::subscript_of(key);

@@ -38,8 +38,8 @@ pub(super) fn prepare(
         return Ok(true);
     }
     if !readonly {
-        let early = vars::INTEGER | vars::LOWER | vars::UPPER;
-        let cases = vars::LOWER | vars::UPPER;
+        let early = vars::INTEGER | vars::LOWER | vars::UPPER | vars::CAPITAL;
+        let cases = vars::LOWER | vars::UPPER | vars::CAPITAL;
         let var = shell.vars.entry(name);
         if requested.on & cases != 0 {
             var.flags &= !cases;
@@ -129,7 +129,7 @@ fn convert(shell: &mut Shell, name: &Name, requested: &DeclareOptions, array: bo
             if requested.assoc { Value::Assoc(Assoc::default()) } else { Value::Indexed(BTreeMap::new()) }
         }
         Value::Text(text) if requested.assoc => {
-            let mut map = Assoc::default();
+            let mut map = Assoc::with_buckets(128);
             map.insert(b"0".to_vec(), text);
             Value::Assoc(map)
         }
@@ -141,8 +141,19 @@ fn convert(shell: &mut Shell, name: &Name, requested: &DeclareOptions, array: bo
 
 pub(super) fn mark(shell: &mut Shell, name: &Name, requested: &DeclareOptions) {
     if shell.is_computed(name) && shell.vars.get(name).is_none() {
+        let own = match &name[..] {
+            b"SHELLOPTS" => "SHELLOPTS",
+            b"BASHOPTS" => "BASHOPTS",
+            _ => return,
+        };
+        if requested.on & vars::EXPORT != 0 {
+            shell.computed.exported.insert(own);
+        } else if requested.off & vars::EXPORT != 0 {
+            shell.computed.exported.remove(own);
+        }
         return;
     }
+    let case = vars::LOWER | vars::UPPER | vars::CAPITAL;
     let var = shell.vars.entry(name);
-    var.flags = (var.flags & !requested.off) | requested.on;
+    var.flags = (var.flags & !requested.off) | (requested.on & !case) | (requested.on & case);
 }
