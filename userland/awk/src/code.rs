@@ -75,6 +75,7 @@ pub(crate) enum Sink {
     File,
     Append,
     Pipe,
+    TwoWay,
 }
 
 /// Source of `getline`.
@@ -83,6 +84,7 @@ pub(crate) enum Origins {
     Main,
     File,
     Pipe,
+    TwoWay,
 }
 
 /// One instruction. Jumps are relative to the instruction that follows.

@@ -54,7 +54,7 @@ fn run() -> i32 {
     if options.bytes || !tidebox_gnu::message::unicode_locale() {
         text::treat_bytes_as_chars();
     }
-    let compiled = compile::compile(&options.sources, warn);
+    let compiled = compile::compile(&options.sources, stream::read_whole, warn);
     match compiled {
         Ok(compiled) => Machine::new(compiled, options).main(),
         Err(failure) => report(&failure),
@@ -100,6 +100,12 @@ fn report(failure: &Failure) -> i32 {
         }
         Failure::Meaning { source, line, what } => {
             tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", lossy(source));
+            1
+        }
+        Failure::Twice { source, line, what } => {
+            for _ in 0..2 {
+                tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", lossy(source));
+            }
             1
         }
         Failure::Unlabelled { source, line, what } => {

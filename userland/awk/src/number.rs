@@ -1,6 +1,28 @@
 //! Number parsing and formatting.
 
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Returns whether `0x11` and `011` in input data are numbers.
+static OTHER_BASES: AtomicBool = AtomicBool::new(false);
+
+/// `--non-decimal-data`.
+pub(crate) fn read_other_bases() {
+    OTHER_BASES.store(true, Relaxed);
+}
+
+/// End of the hexadecimal or octal number whose leading zero is at a position.
+fn other_base(text: &[u8], at: usize) -> Option<usize> {
+    let rest = text.get(at + 1..)?;
+    if let Some((b'x' | b'X', hex)) = rest.split_first() {
+        let digits = hex.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        return (digits > 0).then_some(at + 2 + digits);
+    }
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let signed = at.checked_sub(1).and_then(|before| text.get(before)) == Some(&b'+');
+    (!signed && is_octal(rest)).then_some(at + 1 + digits)
+}
 
 /// Parses the decimal number at the start of a text like `strtod`. Returns its value and end, or `None` without a number.
 pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
@@ -13,6 +35,13 @@ pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
     }
     if matches!(byte(at), b'i' | b'I' | b'n' | b'N') {
         return magic(text, start);
+    }
+    if byte(at) == b'0'
+        && OTHER_BASES.load(Relaxed)
+        && let Some(end) = other_base(text, at)
+    {
+        let value = with_base(text.get(at..end)?);
+        return Some((if negative { -value } else { value }, end));
     }
     let digits_start = at;
     let (mut mantissa, mut digits, mut scale) = (0u64, 0u32, 0usize);

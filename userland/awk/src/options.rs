@@ -19,6 +19,7 @@ pub(crate) struct Options {
     pub(crate) operands: Vec<Vec<u8>>,
     /// Characters are bytes.
     pub(crate) bytes: bool,
+    pub(crate) sandbox: bool,
     /// Names to extract from the program text.
     pub(crate) mentions_environ: bool,
     pub(crate) mentions_procinfo: bool,
@@ -43,15 +44,28 @@ tidebox_gnu::options! {
         FieldSeparator = "-F, --field-separator=FS", "";
         File = "-f, --file=FILE", "";
         Bytes = "-b, --characters-as-bytes", "";
+        Copyright = "-C, --copyright", "";
         Source = "-e, --source=TEXT", "";
+        Exec = "-E, --exec=FILE", "";
         Help = "-h, --help", "";
+        Include = "-i, --include=FILE", "";
+        NonDecimal = "-n, --non-decimal-data", "";
+        Sandbox = "-S, --sandbox", "";
         Version = "-V, --version", "";
+        LongOption = "-W OPTION", "";
         // Intervals are always supported, and programs are always optimised.
         NoEffect = "-N, --use-lc-numeric, -O, --optimize, -r, --re-interval, -s, --no-optimize", "";
         Bignum = "-M, --bignum", "", unsupported "option `--bignum' is not supported here";
+        Debug = "-D[FILE], --debug[=FILE]", "", unsupported "option `--debug' is not supported here";
+        Dump = "-d[FILE], --dump-variables[=FILE]", "", unsupported "option `--dump-variables' is not supported here";
+        GenPot = "-g, --gen-pot", "", unsupported "option `--gen-pot' is not supported here";
+        Info = "-I", "", unsupported "option `-I' is not supported here";
         Lint = "-L[VALUE], --lint[=VALUE]", "", unsupported "option `--lint' is not supported here";
+        LintOld = "-t, --lint-old", "", unsupported "option `--lint-old' is not supported here";
+        Load = "-l, --load=LIBRARY", "", unsupported "option `--load' is not supported here";
         Posix = "-P, --posix", "", unsupported "option `--posix' is not supported here";
         PrettyPrint = "-o[FILE], --pretty-print[=FILE]", "", unsupported "option `--pretty-print' is not supported here";
+        Profile = "-p[FILE], --profile[=FILE]", "", unsupported "option `--profile' is not supported here";
         Traditional = "-c, --traditional", "", unsupported "option `--traditional' is not supported here";
     }
 }
@@ -69,7 +83,13 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
                 first = Some(operand);
                 break;
             }
-            Item::Option(flag, value) => options.set(flag, value.unwrap_or_default())?,
+            Item::Option(Flag::LongOption, value) => long_option(&line, &mut options, value.unwrap_or_default())?,
+            Item::Option(flag, value) => {
+                options.set(flag, value.unwrap_or_default())?;
+                if flag == Flag::Exec {
+                    break;
+                }
+            }
         }
     }
     let mut operands = first.into_iter().chain(items.remaining());
@@ -81,11 +101,26 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
     }
     options.operands = operands.collect();
     let mentions = |word: &[u8]| {
-        options.sources.iter().any(|source| memchr::memmem::find(&source.text, word).is_some())
+        let within = |source: &Source| {
+            memchr::memmem::find(&source.text, word).is_some()
+                || memchr::memmem::find(&source.text, b"@include").is_some()
+        };
+        options.sources.iter().any(within)
     };
     options.mentions_environ = mentions(b"ENVIRON");
     options.mentions_procinfo = mentions(b"PROCINFO");
     Ok(options)
+}
+
+/// Applies `-W name`, which is the same as `--name`.
+fn long_option(line: &Syntax<'_, Flag>, options: &mut Options, value: Vec<u8>) -> Result<(), Other> {
+    match line.items(vec![[&b"--"[..], &value].concat()]).next_item()? {
+        Some(Item::Option(flag, value)) => options.set(flag, value.unwrap_or_default()),
+        _ => {
+            let name = String::from_utf8_lossy(&value).into_owned();
+            Err(Other::InvalidOption(format!("option `-W {name}' unrecognized, ignored")))
+        }
+    }
 }
 
 impl FromEarlyExit for Other {
@@ -121,9 +156,16 @@ impl Options {
                     return Err(Other::InvalidOption(format!("`{text}' argument to `-v' not in `var=value' form\n")));
                 }
             },
-            Flag::File => self.add_file(&value)?,
+            Flag::File | Flag::Exec => self.add_file(&value)?,
+            Flag::Include => {
+                let text = [&b"@include \""[..], &value, b"\"\n"].concat();
+                self.sources.push(Source { name: b"cmd. line".to_vec(), text });
+            }
             Flag::Source => self.sources.push(Source { name: b"cmd. line".to_vec(), text: value }),
             Flag::Bytes => self.bytes = true,
+            Flag::Sandbox => self.sandbox = true,
+            Flag::Copyright => return Err(Other::Print(usage::COPYRIGHT.to_owned())),
+            Flag::NonDecimal => crate::number::read_other_bases(),
             _ => {}
         }
         Ok(())

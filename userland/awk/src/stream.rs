@@ -19,6 +19,7 @@ pub(crate) enum Kind {
     PipeTo,
     Read,
     PipeFrom,
+    TwoWay,
 }
 
 impl Kind {
@@ -156,7 +157,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Starts a command with a pipe to it or from it.
+    /// Starts a command with a pipe to it, from it, or both.
     fn start(&mut self, kind: Kind, command: &[u8]) -> Result<Stream, Errno> {
         // Flush earlier output so that it precedes the output of the command.
         let _ = self.flush();
@@ -165,15 +166,20 @@ impl Streams {
             let _ = tidebox_rt::sig_set(SIGPIPE, tidebox_rt::Disposition::Ignore);
             self.ignores_pipes = true;
         }
-        let (read, write) = tidebox_rt::pipe()?;
-        let from = kind == Kind::PipeFrom;
-        let (theirs, ours) = if from { (write, read) } else { (read, write) };
-        let descriptors = if from { [(0, 0), (1, theirs), (2, 2)] } else { [(0, theirs), (1, 1), (2, 2)] };
+        let to = if kind == Kind::PipeFrom { None } else { Some(tidebox_rt::pipe()?) };
+        let from = if kind == Kind::PipeTo { None } else { Some(tidebox_rt::pipe()?) };
+        let descriptors = [(0, to.map_or(0, |(read, _)| read)), (1, from.map_or(1, |(_, write)| write)), (2, 2)];
         let spawned = spawn(command, &descriptors);
-        let _ = tidebox_rt::close(theirs);
-        let writer = (!from).then(|| Writer::new(ours));
-        let input = from.then(|| Input::new(ours));
-        Ok(Stream { name: command.to_vec(), kind, writer, input, pid: Some(spawned?) })
+        for end in to.map(|(read, _)| read).into_iter().chain(from.map(|(_, write)| write)) {
+            let _ = tidebox_rt::close(end);
+        }
+        Ok(Stream {
+            name: command.to_vec(),
+            kind,
+            writer: to.map(|(_, write)| Writer::new(write)),
+            input: from.map(|(read, _)| Input::new(read)),
+            pid: Some(spawned?),
+        })
     }
 
     /// Runs a command and waits for it.
@@ -187,7 +193,10 @@ impl Streams {
             return self.standard.write(bytes).map_err(Lost::Standard);
         };
         let Some(writer) = &mut stream.writer else {
-            // Standard output by name.
+            // Standard output by name, or the closed input of a command.
+            if stream.kind == Kind::TwoWay {
+                return Err(Lost::Stream(stream.name.clone(), Errno::BADF));
+            }
             return self.standard.write(bytes).map_err(Lost::Standard);
         };
         if writer.fd == Fd::MAX {
@@ -223,6 +232,10 @@ impl Streams {
         let Some(stream) = self.open.get_mut(stream) else {
             return Ok(false);
         };
+        if let Some(writer) = &mut stream.writer {
+            // The command may wait for our output before it replies.
+            writer.flush().map_err(ReadError::Read)?;
+        }
         match &mut stream.input {
             Some(input) => input.next(ending, record, terminator),
             None => Ok(false),
@@ -256,9 +269,16 @@ impl Streams {
         known
     }
 
-    /// Closes a stream of a name. `None` if the name is not open.
-    pub(crate) fn close(&mut self, name: &[u8]) -> Option<Closed> {
+    /// Closes the streams of a name, or one end of a two-way pipe. `None` if the name is not open.
+    pub(crate) fn close(&mut self, name: &[u8], end: Option<bool>) -> Option<Closed> {
         let at = self.open.iter().rposition(|stream| stream.name == name)?;
+        let stream = self.open.get_mut(at)?;
+        if stream.kind == Kind::TwoWay && end.is_some() {
+            let outcome = if end == Some(true) { close_writer(stream) } else { close_input(stream) };
+            if stream.writer.is_some() || stream.input.is_some() {
+                return Some(outcome.map(|()| None));
+            }
+        }
         let stream = self.open.remove(at);
         self.last = 0;
         Some(finish(stream))

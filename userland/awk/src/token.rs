@@ -44,7 +44,7 @@ words! { Keyword KEYWORDS {
 
 words! { Sign SIGNS {
     // Longer operators come before their prefixes.
-    PowerAssign = "**=", Append = ">>", Power2 = "**", PowerSet = "^=", AddSet = "+=", SubtractSet = "-=",
+    PowerAssign = "**=", TwoWay = "|&", Append = ">>", Power2 = "**", PowerSet = "^=", AddSet = "+=", SubtractSet = "-=",
     MultiplySet = "*=", DivideSet = "/=", ModuloSet = "%=", Equal = "==", LessOrEqual = "<=", GreaterOrEqual = ">=",
     NotEqual = "!=", NotMatch = "!~", Increment = "++", Decrement = "--", And = "&&", Or = "||", Open = "(", Close = ")",
     OpenBrace = "{", CloseBrace = "}", OpenBracket = "[", CloseBracket = "]", Semicolon = ";", Comma = ",", Set = "=",

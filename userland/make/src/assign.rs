@@ -27,9 +27,10 @@ pub(crate) enum Operator {
 pub(crate) struct Modifiers {
     pub(crate) export: Option<bool>,
     pub(crate) overrides: bool,
+    pub(crate) private: bool,
 }
 
-/// A line that assigns or defines a variable.
+/// A line that assigns, defines or undefines a variable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Definition<'t> {
     Assign {
@@ -39,6 +40,7 @@ pub(crate) enum Definition<'t> {
     },
     /// `define`, with the text after it.
     Define(&'t [u8]),
+    Undefine(&'t [u8]),
 }
 
 /// A pattern-specific variable.
@@ -88,7 +90,7 @@ pub(crate) fn assignment(text: &[u8]) -> Option<(&[u8], Operator, &[u8])> {
     }
 }
 
-/// Parses a line that assigns or defines; `None` for other lines.
+/// Parses a line that assigns, defines or undefines; `None` for other lines.
 pub(crate) fn definition(text: &[u8], of_target: bool) -> Option<(Modifiers, Definition<'_>)> {
     let mut rest = trim_start(text);
     let mut modifiers = Modifiers::default();
@@ -101,7 +103,9 @@ pub(crate) fn definition(text: &[u8], of_target: bool) -> Option<(Modifiers, Def
             b"export" => modifiers.export = Some(true),
             b"unexport" => modifiers.export = Some(false),
             b"override" => modifiers.overrides = true,
+            b"private" => modifiers.private = true,
             b"define" if !of_target => return Some((modifiers, Definition::Define(behind))),
+            b"undefine" if !of_target => return Some((modifiers, Definition::Undefine(behind))),
             _ => return None,
         }
         rest = behind;
@@ -150,7 +154,11 @@ impl Make {
         };
         self.set_global(
             &name,
-            Variable { location: self.location.clone(), ..Variable::new(value, recursive, origin) },
+            Variable {
+                private: modifiers.private,
+                location: self.location.clone(),
+                ..Variable::new(value, recursive, origin)
+            },
         );
         self.mark(&name, modifiers);
         self.variable_was_set(&name);
@@ -181,6 +189,16 @@ impl Make {
         }
     }
 
+    /// `undefine name`
+    pub(crate) fn undefine(&mut self, name: &[u8], modifiers: Modifiers) -> Result<(), Stop> {
+        let name = self.variable_name(name)?;
+        let origin = if modifiers.overrides { Origin::Override } else { Origin::File };
+        if self.globals.get(&name).is_some_and(|variable| variable.origin <= origin) {
+            self.globals.remove(&name);
+        }
+        Ok(())
+    }
+
     /// `target ...: name = value`
     pub(crate) fn assign_for_targets(
         &mut self,
@@ -204,11 +222,11 @@ impl Make {
                 Some(false) => Export::No,
             };
             let location = self.location.clone();
-            let mut variable = Variable { origin, export, location, ..made };
+            let mut variable = Variable { origin, export, private: modifiers.private, location, ..made };
             // Command line assignments apply to all targets.
             let stronger = self.globals.get(&name).filter(|global| global.origin > origin);
             if let Some(global) = stronger.filter(|global| global.origin != Origin::Automatic) {
-                variable = Variable { export, ..global.clone() };
+                variable = Variable { export, private: modifiers.private, ..global.clone() };
             }
             match file {
                 Some(file) => put(&mut self.files.get_mut(file).variables, &name, variable),

@@ -119,9 +119,35 @@ impl Make {
             age = age_of(&found);
             self.files.get_mut(file).found_at = Some(found);
         }
+        if self.options.old_files.contains(&name) {
+            age = Age::Old;
+            self.files.get_mut(file).progress = crate::file::Progress::Done;
+        } else if self.options.new_files.contains(&name) {
+            age = Age::New;
+        } else if let Age::At(time) = age {
+            self.look_at_clock(&name, time);
+        }
         self.files.get_mut(file).age = Some(age);
         age
     }
+
+    /// With a file from the future, timestamps cannot be compared reliably.
+    fn look_at_clock(&mut self, name: &[u8], time: u64) {
+        let ahead = time.saturating_sub(tidebox_rt::realtime_ns());
+        // A file written while make runs may be slightly ahead.
+        if ahead > 1_000_000_000 && !self.clock_skew {
+            self.clock_skew = true;
+            let seconds = ahead as f64 / 1e9;
+            let shown = if seconds >= 100.0 { format!("{seconds:.0}") } else { two_digits(seconds) };
+            let name = String::from_utf8_lossy(name).into_owned();
+            self.error(&format!("Warning: File '{name}' has modification time {shown} s in the future"));
+        }
+    }
+}
+
+/// Formats a number with two significant digits.
+fn two_digits(seconds: f64) -> String {
+    if seconds >= 10.0 { format!("{seconds:.0}") } else { format!("{seconds:.1}") }
 }
 
 /// Modification time of the file with that name.

@@ -18,27 +18,50 @@ const VARIABLES: &[(&str, &str)] = &[
     ("ARFLAGS", "-rv"),
     ("AS", "as"),
     ("CC", "cc"),
+    ("CO", "co"),
     ("CPP", "$(CC) -E"),
     ("CXX", "g++"),
+    ("CTANGLE", "ctangle"),
+    ("CWEAVE", "cweave"),
+    ("FC", "f77"),
+    ("F77", "$(FC)"),
+    ("F77FLAGS", "$(FFLAGS)"),
+    ("GET", "get"),
     ("LD", "ld"),
     ("LEX", "lex"),
+    ("LINT", "lint"),
+    ("M2C", "m2c"),
+    ("MAKEINFO", "makeinfo"),
+    ("OBJC", "cc"),
+    ("PC", "pc"),
     ("RM", "rm -f"),
+    ("TANGLE", "tangle"),
+    ("TEX", "tex"),
+    ("TEXI2DVI", "texi2dvi"),
+    ("WEAVE", "weave"),
     ("YACC", "yacc"),
     ("COMPILE.C", "$(COMPILE.cc)"),
+    ("COMPILE.F", "$(FC) $(FFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.S", "$(CC) $(ASFLAGS) $(CPPFLAGS) $(TARGET_MACH) -c"),
     ("COMPILE.c", "$(CC) $(CFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.cc", "$(CXX) $(CXXFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.cpp", "$(COMPILE.cc)"),
+    ("COMPILE.f", "$(FC) $(FFLAGS) $(TARGET_ARCH) -c"),
+    ("COMPILE.m", "$(OBJC) $(OBJCFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.s", "$(AS) $(ASFLAGS) $(TARGET_MACH)"),
     ("LEX.l", "$(LEX) $(LFLAGS) -t"),
     ("LINK.C", "$(LINK.cc)"),
+    ("LINK.F", "$(FC) $(FFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.S", "$(CC) $(ASFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_MACH)"),
     ("LINK.c", "$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.cc", "$(CXX) $(CXXFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.cpp", "$(LINK.cc)"),
+    ("LINK.f", "$(FC) $(FFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
+    ("LINK.m", "$(OBJC) $(OBJCFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.o", "$(CC) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.s", "$(CC) $(ASFLAGS) $(LDFLAGS) $(TARGET_MACH)"),
     ("OUTPUT_OPTION", "-o $@"),
+    ("PREPROCESS.F", "$(FC) $(FFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -F"),
     ("PREPROCESS.S", "$(CC) -E $(CPPFLAGS)"),
     ("YACC.y", "$(YACC) $(YFLAGS)"),
 ];
@@ -54,6 +77,12 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("%.o", "%.C", &["$(COMPILE.C) $(OUTPUT_OPTION) $<"]),
     ("%", "%.cpp", &["$(LINK.cpp) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
     ("%.o", "%.cpp", &["$(COMPILE.cpp) $(OUTPUT_OPTION) $<"]),
+    ("%", "%.f", &["$(LINK.f) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
+    ("%.o", "%.f", &["$(COMPILE.f) $(OUTPUT_OPTION) $<"]),
+    ("%", "%.F", &["$(LINK.F) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
+    ("%.o", "%.F", &["$(COMPILE.F) $(OUTPUT_OPTION) $<"]),
+    ("%", "%.m", &["$(LINK.m) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
+    ("%.o", "%.m", &["$(COMPILE.m) $(OUTPUT_OPTION) $<"]),
     ("%.c", "%.y", &["$(YACC.y) $<", "mv -f y.tab.c $@"]),
     ("%.c", "%.l", &["@$(RM) $@", "$(LEX.l) $< > $@"]),
     ("%", "%.s", &["$(LINK.s) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
@@ -62,6 +91,8 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("%.o", "%.S", &["$(COMPILE.S) -o $@ $<"]),
     ("%.s", "%.c", &["$(COMPILE.c) -S $(OUTPUT_OPTION) $<"]),
     ("%.s", "%.S", &["$(PREPROCESS.S) $< > $@"]),
+    ("%.dvi", "%.tex", &["$(TEX) $<"]),
+    ("%", "%.sh", &["cat $< >$@", "chmod a+x $@"]),
 ];
 
 impl Make {
@@ -90,7 +121,11 @@ impl Make {
             ("MAKE_VERSION", "4.3"),
             ("MAKE_HOST", "x86_64-pc-linux-gnu"),
             (".SHELLFLAGS", "-c"),
-            (".FEATURES", "target-specific order-only second-expansion else-if shortest-stem oneshell grouped-target"),
+            (
+                ".FEATURES",
+                "target-specific order-only second-expansion else-if shortest-stem undefine oneshell \
+              nocomment grouped-target extra-prereqs check-symlink",
+            ),
             (".RECIPEPREFIX", ""),
         ];
         for (name, value) in set {
@@ -102,6 +137,11 @@ impl Make {
         self.set_global(b"MAKEFILE_LIST", Variable::new("", false, Origin::File));
         let suffixes = if self.options.no_builtin_rules { "" } else { SUFFIXES };
         self.set_global(b"SUFFIXES", Variable::new(suffixes, false, Origin::Default));
+        let mut folders = self.options.include_folders.clone();
+        folders.extend([b"/usr/local/include".to_vec(), b"/usr/include".to_vec()]);
+        let there = folders.iter().filter(|folder| tidebox_rt::stat(folder, true).is_ok()).map(Vec::as_slice);
+        let folders = crate::words::joined(there);
+        self.set_global(b".INCLUDE_DIRS", Variable::new(folders, false, Origin::Default));
         if !self.options.no_builtin_variables {
             for (name, value) in VARIABLES {
                 self.set_global(name.as_bytes(), Variable::new(*value, true, Origin::Default));

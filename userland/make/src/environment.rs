@@ -10,10 +10,10 @@ impl Make {
     /// The environment of a recipe line of the current target.
     pub(super) fn environment(&mut self) -> Result<Vec<Vec<u8>>, Stop> {
         let mut names: BTreeMap<Vec<u8>, bool> = BTreeMap::new();
-        for place in self.places() {
+        for (place, inherited) in self.places() {
             let Some(scope) = self.scope(place) else { continue };
             for (name, variable) in scope {
-                if names.contains_key(name) {
+                if (inherited && variable.private) || names.contains_key(name) {
                     continue;
                 }
                 names.insert(name.clone(), self.is_exported(name, variable));

@@ -62,6 +62,8 @@ pub(crate) enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Age {
     Missing,
+    /// Set by `-o`.
+    Old,
     At(u64),
     /// Newer than everything: it was made, but does not exist as a file.
     New,

@@ -84,6 +84,7 @@ struct Make {
     /// The makefiles are being updated.
     rebuilding: bool,
     announced: bool,
+    clock_skew: bool,
     write_failed: bool,
     commands_started: u64,
     /// The initial environment, for `$(shell)`.

@@ -72,7 +72,13 @@ impl Make {
                 self.record_pattern_rule(&rule, patterns, recipe);
                 Ok(())
             } else {
-                Err(self.fatal("mixed implicit and normal rules".to_owned()))
+                // Report the error; the line still applies to the plain targets.
+                self.warn("*** mixed implicit and normal rules: deprecated syntax");
+                let (implicit, plain): (Vec<Pattern>, Vec<Pattern>) =
+                    patterns.into_iter().partition(Pattern::has_percent);
+                self.record_pattern_rule(&rule, implicit, recipe.clone());
+                rule.targets = plain.into_iter().map(|plain| plain.prefix).collect();
+                self.record_targets(&rule, recipe)
             }
         } else {
             self.record_targets(&rule, recipe)

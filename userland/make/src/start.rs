@@ -64,6 +64,9 @@ pub(crate) fn run() -> i32 {
             Err(Stop::ReadAgain) => continue,
             Ok(code) | Err(Stop::Code(code)) => code,
         };
+        if make.clock_skew {
+            make.error("warning:  Clock skew detected.  Your build may be incomplete.");
+        }
         make.leave();
         return make.end_code(code);
     }
@@ -109,6 +112,7 @@ impl Make {
             flags_changed: false,
             rebuilding: false,
             announced: false,
+            clock_skew: false,
             write_failed: false,
             commands_started: 0,
             shell_environment: environment.to_vec(),
@@ -176,6 +180,14 @@ impl Make {
     }
 
     fn read_everything(&mut self) -> Result<(), Stop> {
+        for text in self.options.evaluated.clone() {
+            self.evaluate(&text)?;
+        }
+        let first =
+            if self.globals.contains_key(b"MAKEFILES".as_slice()) { self.value(b"MAKEFILES")? } else { Vec::new() };
+        for name in words(&first) {
+            self.read_makefile(name, true, None)?;
+        }
         let named = self.options.makefiles.clone();
         for name in &named {
             self.read_makefile(name, false, None)?;
@@ -202,7 +214,7 @@ impl Make {
     fn rebuild_makefiles(&mut self) -> Result<(), Stop> {
         let makefiles = self.makefiles.clone();
         let options = self.options.clone();
-        (self.options.just_print, self.options.question) = (false, false);
+        (self.options.just_print, self.options.question, self.options.touch) = (false, false, false);
         self.options.always_make = false;
         self.rebuilding = true;
         let mut changed = false;

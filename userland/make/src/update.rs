@@ -87,6 +87,10 @@ impl Make {
     }
 
     fn update_rule(&mut self, file: FileId, depth: usize) -> Result<Outcome, Stop> {
+        if !self.options.old_files.is_empty() {
+            // A file of `-o` is never made.
+            self.age(file);
+        }
         match self.files.get(file).progress {
             Progress::Waiting => {}
             Progress::Failed => {
@@ -322,7 +326,7 @@ impl Make {
         let target = self.files.get(file);
         let ran = target.ran;
         if !target.phony && (ran || target.recipe.is_none()) && outcome != Outcome::Failed {
-            let pretended = self.options.just_print || self.options.question;
+            let pretended = self.options.just_print || self.options.question || self.options.touch;
             let new = target.recipe.is_none() || (pretended && !self.only_recursive(file));
             let age = if new { Some(Age::New) } else { None };
             self.files.get_mut(file).age = age;
@@ -356,7 +360,7 @@ impl Make {
 
     /// Removes intermediate files.
     pub(crate) fn remove_intermediates(&mut self) {
-        if self.options.question || self.all_secondary {
+        if self.options.question || self.options.touch || self.all_secondary {
             return;
         }
         let mut removed: Vec<Vec<u8>> = Vec::new();

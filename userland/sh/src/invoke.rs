@@ -52,6 +52,9 @@ pub(crate) fn run(started: &rt::StartupInfo) -> u8 {
         shell.options.set_named(b"posix", true);
     }
     shell.options.login_shell = start.login;
+    if shell.options.extdebug {
+        shell.store_start_args();
+    }
     shell.set_source(&source);
     let result = shell.read_startup(&start).and_then(|()| {
         if shell.options.history {

@@ -8,7 +8,7 @@ pub(crate) use table::{SET, SHOPT, Switch, switch};
 
 /// Declares the options by their initial values.
 macro_rules! options {
-    (off: $($off:ident)*; on: $($on:ident)*;) => {
+    (off: $($off:ident)* ; on: $($on:ident)* ;) => {
         /// Options of the shell. Some only affect interactive shells and can just be set and printed.
         #[derive(Clone, Debug)]
         pub(crate) struct Options {
@@ -26,17 +26,17 @@ macro_rules! options {
 
 options! {
     off:
-        allexport emacs errexit errtrace functrace histexpand history ignoreeof monitor noclobber
-        noexec noglob nolog notify nounset physical pipefail posix privileged verbose vi xtrace
-        autocd cdspell checkjobs compat31 compat32 compat40 compat41
-        compat42 compat43 compat44 direxpand dirspell dotglob execfail expand_aliases extglob
+        allexport emacs errexit errtrace functrace histexpand history ignoreeof keyword monitor noclobber
+        noexec noglob nolog notify nounset onecmd physical pipefail posix privileged verbose vi xtrace
+        autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs compat31 compat32 compat40 compat41
+        compat42 compat43 compat44 direxpand dirspell dotglob execfail expand_aliases extdebug extglob
         failglob globstar gnu_errfmt histappend histreedit histverify huponexit inherit_errexit lastpipe
-        lithist login_shell mailwarn no_empty_cmd_completion nocaseglob
-        nocasematch noexpand_translation nullglob progcomp_alias shift_verbose
-        xpg_echo from_stdin from_string interactive;
+        lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_cmd_completion nocaseglob
+        nocasematch noexpand_translation nullglob progcomp_alias restricted_shell shift_verbose
+        varredir_close xpg_echo from_stdin from_string interactive;
     on:
         braceexpand hashall interactive_comments checkwinsize cmdhist complete_fullquote extquote
-        force_fignore globasciiranges globskipdots hostcomplete patsub_replacement progcomp
+        force_fignore globasciiranges globskipdots hostcomplete patsub_replacement progcomp promptvars
         sourcepath;
 }
 
@@ -82,6 +82,10 @@ impl Options {
                 self.expand_aliases = on || self.interactive;
                 self.inherit_errexit = on;
                 self.shift_verbose = on;
+            }
+            "extdebug" => {
+                self.errtrace = on;
+                self.functrace = on;
             }
             "vi" if on => self.emacs = false,
             "emacs" if on => self.vi = false,

@@ -20,7 +20,7 @@ use crate::vars::{self, Map, Value, Var};
 use state::{State, StoredFunction};
 
 /// Variables that the shell sets for itself at every start; the directory is kept on its own.
-const SHELL_VARIABLES: [&[u8]; 3] = [b"PWD", b"SHLVL", b"BASH_ALIASES"];
+const SHELL_VARIABLES: [&[u8]; 4] = [b"PWD", b"SHLVL", b"BASH_ALIASES", b"BASH_CMDS"];
 
 /// The initial state of a shell, to find the changes at its end.
 #[derive(Debug)]

@@ -57,6 +57,8 @@ pub(crate) struct Frame {
     /// The line of the call.
     pub(crate) line: u32,
     pub(crate) is_function: bool,
+    /// The arguments, for `BASH_ARGV`. Set only with `extdebug`.
+    pub(crate) args: Option<Vec<Bytes>>,
     /// The options to restore at the end, after `local -`.
     pub(crate) options: Option<Box<Options>>,
 }
@@ -110,6 +112,8 @@ pub(crate) struct Invocation {
     pub(crate) script: Rc<[u8]>,
     /// The argument of `-c`.
     pub(crate) command_string: Option<Bytes>,
+    /// The arguments of the shell, for `BASH_ARGV`; set on first use.
+    pub(crate) args: Option<Positional>,
 }
 
 /// The process that runs this shell.
@@ -242,7 +246,7 @@ impl Shell {
             computed: Computed::default(),
             dirs: Directories::default(),
             hash: Map::default(),
-            invocation: Invocation { name, script: Rc::from(&b""[..]), command_string: None },
+            invocation: Invocation { name, script: Rc::from(&b""[..]), command_string: None, args: None },
             process: Process::default(),
             history: crate::history::History::default(),
             session: None,

@@ -29,6 +29,8 @@ pub(crate) struct Traps {
     pub(crate) status_before: Option<u8>,
     /// The status before the `return` that ends a function, for its RETURN trap.
     pub(crate) status_before_return: Option<u8>,
+    /// The status of the last trap.
+    pub(crate) last_status: u8,
     /// The command in progress, for `BASH_COMMAND`. Set only if a trap could read it.
     pub(crate) command: Option<crate::state::Current>,
     /// The line of the last command that ended, for the ERR trap.

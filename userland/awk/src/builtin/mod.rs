@@ -45,9 +45,12 @@ builtins! {
     Asort = "asort", 1..=3, [Array, Array, Value];
     Asorti = "asorti", 1..=3, [Array, Array, Value];
     Atan2 = "atan2", 2..=2, [Value];
-    Close = "close", 1..=1, [Value];
+    Bindtextdomain = "bindtextdomain", 1..=2, [Value];
+    Close = "close", 1..=2, [Value];
     Compl = "compl", 1..=1, [Value];
     Cos = "cos", 1..=1, [Value];
+    Dcgettext = "dcgettext", 1..=3, [Value];
+    Dcngettext = "dcngettext", 1..=5, [Value];
     Exp = "exp", 1..=1, [Value];
     Fflush = "fflush", 0..=1, [Value];
     Gensub = "gensub", 3..=4, [Pattern, Value];
@@ -59,6 +62,7 @@ builtins! {
     Log = "log", 1..=1, [Value];
     Lshift = "lshift", 2..=2, [Value];
     Match = "match", 2..=3, [Value, Pattern, Array];
+    Mkbool = "mkbool", 1..=1, [Value];
     Mktime = "mktime", 1..=2, [Value];
     Or = "or", 2..=1000, [Value];
     Patsplit = "patsplit", 2..=4, [Value, Array, Pattern, Array];
@@ -77,7 +81,7 @@ builtins! {
     Systime = "systime", 0..=0, [Value];
     Tolower = "tolower", 1..=1, [Value];
     Toupper = "toupper", 1..=1, [Value];
-    Typeof = "typeof", 1..=1, [Any];
+    Typeof = "typeof", 1..=2, [Any, Array];
     Xor = "xor", 2..=1000, [Value];
 }
 

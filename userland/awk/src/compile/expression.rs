@@ -86,7 +86,7 @@ impl Compiler {
             Sign::Or if least <= OR => self.either(true, OR + 1),
             Sign::And if least <= AND => self.either(false, AND + 1),
             Sign::Match | Sign::NotMatch if least <= MATCH => self.matching(sign == Sign::NotMatch),
-            Sign::Pipe if least <= CONCAT => self.read_from_command(),
+            Sign::Pipe | Sign::TwoWay if least <= CONCAT => self.read_from_command(sign == Sign::TwoWay),
             _ if least <= COMPARE && self.comparison(sign).is_some() => self.compare(sign),
             _ if least <= CONCAT && self.starts_operand() => self.concat(start),
             _ => Ok(false),
@@ -225,7 +225,7 @@ impl Compiler {
     }
 
     /// `command | getline`, when `getline` follows.
-    fn read_from_command(&mut self) -> Compiled<bool> {
+    fn read_from_command(&mut self, two_way: bool) -> Compiled<bool> {
         let mut ahead = self.lexer.clone();
         if ahead.next() != Ok(Token::Keyword(Keyword::Getline)) {
             return Ok(false);
@@ -233,7 +233,8 @@ impl Compiler {
         self.advance()?;
         self.advance()?;
         let placed = self.place()?;
-        self.emit(Op::Getline { from: Origins::Pipe, placed });
+        let from = if two_way { Origins::TwoWay } else { Origins::Pipe };
+        self.emit(Op::Getline { from, placed });
         Ok(true)
     }
 

@@ -32,6 +32,8 @@ pub(crate) enum Failure {
     Syntax { source: Vec<u8>, line: u32, text: Vec<u8>, column: usize, what: String },
     /// A semantic error.
     Meaning { source: Vec<u8>, line: u32, what: String },
+    /// Like [`Self::Meaning`], but found both during parsing and at the end.
+    Twice { source: Vec<u8>, line: u32, what: String },
     /// A fatal error, reported like a runtime error.
     Fatal { source: Vec<u8>, line: u32, what: String },
     /// Like [`Self::Meaning`], but printed without `error`.
@@ -91,6 +93,9 @@ pub(crate) struct Compiler {
     calls: Vec<(u32, Origin, u32)>,
     /// The rules, in their order.
     rules: Vec<(Vec<Op>, Vec<Origin>)>,
+    /// Reader of `@include` files.
+    reader: fn(&[u8]) -> Result<Vec<u8>, String>,
+    included: Vec<Vec<u8>>,
     /// Prints a warning: source, line, text.
     warn: fn(&[u8], u32, &str),
 }
@@ -103,7 +108,11 @@ pub(crate) struct Source {
 }
 
 /// Compiles the sources as one program.
-pub(crate) fn compile(sources: &[Source], warn: fn(&[u8], u32, &str)) -> Compiled<Program> {
+pub(crate) fn compile(
+    sources: &[Source],
+    reader: fn(&[u8]) -> Result<Vec<u8>, String>,
+    warn: fn(&[u8], u32, &str),
+) -> Compiled<Program> {
     let mut compiler = Compiler {
         lexer: Lexer::new(b""),
         token: Token::End,
@@ -125,6 +134,8 @@ pub(crate) fn compile(sources: &[Source], warn: fn(&[u8], u32, &str)) -> Compile
         last_concat: (usize::MAX, 0),
         calls: Vec::new(),
         rules: Vec::new(),
+        reader,
+        included: Vec::new(),
         warn,
     };
     for name in SPECIAL {
@@ -140,10 +151,17 @@ impl Compiler {
     fn source(&mut self, source: &Source) -> Compiled<()> {
         let number = self.program.sources.len() as u32;
         self.program.sources.push(source.name.clone());
-        self.source = number;
-        self.lexer = Lexer::new(&source.text);
+        self.included.push(source.name.clone());
+        // The including file continues after the included one.
+        let outer = (
+            std::mem::replace(&mut self.source, number),
+            std::mem::replace(&mut self.lexer, Lexer::new(&source.text)),
+            std::mem::replace(&mut self.token, Token::End),
+        );
         self.after_rule = false;
-        self.rules()
+        self.rules()?;
+        (self.source, self.lexer, self.token) = outer;
+        Ok(())
     }
 
     fn finish(mut self) -> Compiled<Program> {

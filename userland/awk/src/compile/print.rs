@@ -17,6 +17,7 @@ impl Compiler {
             Token::Sign(Sign::Greater) => Sink::File,
             Token::Sign(Sign::Append) => Sink::Append,
             Token::Sign(Sign::Pipe) => Sink::Pipe,
+            Token::Sign(Sign::TwoWay) => Sink::TwoWay,
             _ => Sink::Standard,
         };
         if sink != Sink::Standard {
@@ -34,7 +35,7 @@ impl Compiler {
             Token::Newline | Token::End => true,
             Token::Sign(sign) => matches!(
                 sign,
-                Sign::Semicolon | Sign::CloseBrace | Sign::Greater | Sign::Append | Sign::Pipe
+                Sign::Semicolon | Sign::CloseBrace | Sign::Greater | Sign::Append | Sign::Pipe | Sign::TwoWay
             ),
             _ => false,
         }

@@ -1,8 +1,11 @@
 //! Rules, functions and directives.
 
-use super::{Around, Compiled, Compiler, Failure, SPECIAL};
+use super::{Around, Compiled, Compiler, Failure, SPECIAL, Source};
 use crate::code::Op;
 use crate::token::{Keyword, Sign, Token};
+
+/// Maximum nesting of included files.
+const MAX_INCLUDES: usize = 200;
 
 impl Compiler {
     pub(super) fn rules(&mut self) -> Compiled<()> {
@@ -33,7 +36,7 @@ impl Compiler {
             Token::Keyword(keyword) => *keyword,
             Token::Directive(name) => {
                 let name = name.clone();
-                return Err(self.directive(&name));
+                return self.directive(&name);
             }
             _ => return self.pattern_rule(),
         };
@@ -179,13 +182,41 @@ impl Compiler {
         Ok(parameters)
     }
 
-    /// `@include`, `@load` and `@namespace`.
-    fn directive(&self, name: &[u8]) -> Failure {
+    fn directive(&mut self, name: &[u8]) -> Compiled<()> {
         match name {
-            b"include" | b"load" | b"namespace" => {
-                self.fatal(format!("@{} is not supported", String::from_utf8_lossy(name)))
-            }
-            _ => self.unexpected(),
+            b"include" | b"load" => {}
+            b"namespace" => return Err(self.fatal("@namespace is not supported")),
+            _ => return Err(self.unexpected()),
         }
+        self.advance()?;
+        let Token::Text(text) = self.token.clone() else {
+            return Err(self.unexpected());
+        };
+        match name {
+            b"load" => {
+                let shown = String::from_utf8_lossy(&text).into_owned();
+                Err(self.fatal(format!("cannot open shared library `{shown}' for reading: No such file or directory")))
+            }
+            _ => self.include(&text),
+        }
+    }
+
+    /// Compiles a file at its `@include` directive, unless it was already included.
+    fn include(&mut self, name: &[u8]) -> Compiled<()> {
+        self.advance()?;
+        if self.included.iter().any(|known| known == name) {
+            return Ok(());
+        }
+        if self.included.len() > MAX_INCLUDES {
+            return Err(self.fatal("too many files are included"));
+        }
+        let text = match (self.reader)(name) {
+            Ok(text) => text,
+            Err(reason) => {
+                let shown = String::from_utf8_lossy(name).into_owned();
+                return Err(self.meaning(format!("cannot open source file `{shown}' for reading: {reason}")));
+            }
+        };
+        self.source(&Source { name: name.to_vec(), text })
     }
 }

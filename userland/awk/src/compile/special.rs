@@ -25,6 +25,11 @@ pub(crate) const SPECIAL: &[&str] = &[
     "ARGV",
     "ENVIRON",
     "PROCINFO",
+    "BINMODE",
+    "LINT",
+    "TEXTDOMAIN",
+    "PREC",
+    "ROUNDMODE",
 ];
 
 /// Number of variables stored or watched by the interpreter.

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Around, Compiled, Compiler, Escape};
+use super::{Around, Compiled, Compiler, Escape, Failure};
 use crate::code::{Arr, Op};
 use crate::token::{Keyword, Sign, Token};
 use crate::value::Value;
@@ -143,7 +143,11 @@ impl Compiler {
                 true => "`continue' is not allowed outside a loop",
                 false => "`break' is not allowed outside a loop or switch",
             };
-            return Err(self.meaning(what));
+            return Err(Failure::Twice {
+                source: self.source_name(),
+                line: self.lexer.start().1,
+                what: what.to_owned(),
+            });
         };
         self.advance()?;
         // Drop the value of a `switch` left by a jump to an enclosing loop.

@@ -112,20 +112,33 @@ impl Machine {
             Builtin::Gensub => self.gensub(count),
             Builtin::Asort | Builtin::Asorti => self.sort_array(builtin == Builtin::Asorti, count),
             Builtin::System => self.system(),
-            Builtin::Close => self.close(),
+            Builtin::Close => self.close(count),
             Builtin::Fflush => self.fflush(count),
             Builtin::Strftime | Builtin::Mktime | Builtin::Systime => self.time_function(builtin, count),
-            Builtin::Typeof => self.type_of(),
+            Builtin::Typeof => self.type_of(count),
             Builtin::Isarray => {
                 let is = matches!(self.pop(), Value::Array(handle) if !handle.borrow().is_no_array());
                 self.push(Value::truth(is));
+                Ok(())
+            }
+            Builtin::Dcgettext | Builtin::Dcngettext | Builtin::Bindtextdomain => {
+                self.message_function(builtin, count);
                 Ok(())
             }
             _ => self.number_function(builtin, count),
         }
     }
 
-    fn type_of(&mut self) -> Outcome<()> {
+    /// Translations are not supported: texts are returned unchanged.
+    fn message_function(&mut self, builtin: Builtin, count: usize) {
+        let from = self.stack.len().saturating_sub(count);
+        let arguments: Vec<Value> = self.stack.drain(from..).collect();
+        let plural = builtin == Builtin::Dcngettext && arguments.get(2).is_some_and(|count| count.number() != 1.0);
+        let chosen = arguments.get(usize::from(plural)).cloned().unwrap_or(Value::Unset);
+        self.push(chosen);
+    }
+
+    fn type_of(&mut self, _count: usize) -> Outcome<()> {
         let value = self.pop();
         let name = match &value {
             Value::Untyped => "untyped",

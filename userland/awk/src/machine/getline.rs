@@ -34,11 +34,19 @@ impl Machine {
         let name = self.pop_text();
         let kind = match from {
             Origins::Pipe => Kind::PipeFrom,
+            Origins::TwoWay => Kind::TwoWay,
             _ => Kind::Read,
         };
         if name.is_empty() {
-            let sign = if from == Origins::Pipe { "|" } else { "<" };
+            let sign = match from {
+                Origins::Pipe => "|",
+                Origins::TwoWay => "|&",
+                _ => "<",
+            };
             return fatal(format!("expression for `{sign}' redirection has null string value"));
+        }
+        if self.options.sandbox {
+            return fatal("redirection not allowed in sandbox mode");
         }
         let stream = match self.streams.open(kind, name.bytes()) {
             Ok(stream) => stream,

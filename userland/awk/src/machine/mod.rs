@@ -132,6 +132,8 @@ impl Machine {
             ("FILENAME", ""),
             ("RT", ""),
             ("ERRNO", ""),
+            ("TEXTDOMAIN", "messages"),
+            ("ROUNDMODE", "N"),
         ] {
             globals[slot(name) as usize] = Value::text(value.as_bytes());
         }
@@ -141,8 +143,11 @@ impl Machine {
             ("FNR", 0.0),
             ("RSTART", 0.0),
             ("RLENGTH", 0.0),
+            ("PREC", 53.0),
             ("IGNORECASE", 0.0),
             ("ARGIND", 0.0),
+            ("BINMODE", 0.0),
+            ("LINT", 0.0),
         ] {
             globals[slot(name) as usize] = Value::Number(value);
         }

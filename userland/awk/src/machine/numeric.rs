@@ -104,6 +104,7 @@ impl Machine {
                 Value::Input(text) if number::looks_numeric(text.bytes()).is_some() => number::value_of(text.bytes()),
                 value => number::with_base(self.text_of(&value).bytes()),
             },
+            Builtin::Mkbool => f64::from(u8::from(self.pop().is_true())),
             _ => self.bits(builtin, count)?,
         };
         self.push(Value::Number(result));
@@ -124,6 +125,17 @@ impl Machine {
         let name = builtin.name();
         let from = self.stack.len().saturating_sub(count);
         let numbers: Vec<f64> = self.stack.drain(from..).map(|value| value.number()).collect();
+        if matches!(builtin, Builtin::Lshift | Builtin::Rshift)
+            && let [value, shift] = numbers.as_slice()
+            && (*value < 0.0 || *shift < 0.0)
+        {
+            return fatal(format!("{name}({value:.6}, {shift:.6}): negative values are not allowed"));
+        }
+        if let (Builtin::Compl, [value]) = (builtin, numbers.as_slice())
+            && *value < 0.0
+        {
+            return fatal(format!("compl({value:.6}): negative value is not allowed"));
+        }
         for (at, number) in numbers.iter().enumerate() {
             if *number < 0.0 {
                 let (at, number) = (at + 1, text_of(*number));

@@ -54,6 +54,7 @@ impl Machine {
             Sink::File => Kind::Write,
             Sink::Append => Kind::Append,
             Sink::Pipe => Kind::PipeTo,
+            Sink::TwoWay => Kind::TwoWay,
         };
         let name = self.pop_text();
         if name.is_empty() {
@@ -61,8 +62,12 @@ impl Machine {
                 Sink::File | Sink::Standard => ">",
                 Sink::Append => ">>",
                 Sink::Pipe => "|",
+                Sink::TwoWay => "|&",
             };
             return fatal(format!("expression for `{sign}' redirection has null string value"));
+        }
+        if self.options.sandbox {
+            return fatal("redirection not allowed in sandbox mode");
         }
         match self.streams.open(kind, name.bytes()) {
             Ok(stream) => Ok(Destination::Stream(stream)),
@@ -96,6 +101,9 @@ impl Machine {
 
     pub(super) fn system(&mut self) -> Outcome<()> {
         let command = self.pop_text();
+        if self.options.sandbox {
+            return fatal("'system' function not allowed in sandbox mode");
+        }
         self.flush()?;
         let code = match self.streams.run(command.bytes()) {
             Ok(status) => code_of(status),
@@ -105,9 +113,20 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn close(&mut self) -> Outcome<()> {
+    pub(super) fn close(&mut self, count: usize) -> Outcome<()> {
+        let end = match count {
+            2 => {
+                let end = self.pop_text();
+                match end.bytes().first() {
+                    Some(b't' | b'T') => Some(true),
+                    Some(b'f' | b'F') => Some(false),
+                    _ => return fatal("close: second argument must be `to' or `from'"),
+                }
+            }
+            _ => None,
+        };
         let name = self.pop_text();
-        let result = match self.streams.close(name.bytes()) {
+        let result = match self.streams.close(name.bytes(), end) {
             None => {
                 self.set_error("close of redirection that was never opened");
                 -1.0
@@ -158,6 +177,7 @@ fn cannot_open(kind: Kind, name: &[u8], error: Errno) -> String {
     let name = String::from_utf8_lossy(name);
     match kind {
         Kind::PipeTo => format!("cannot open pipe `{name}' for output: {}", error.text()),
+        Kind::TwoWay => format!("cannot open two way pipe `{name}' for input/output: {}", error.text()),
         _ => format!("cannot redirect to `{name}': {}", error.text()),
     }
 }

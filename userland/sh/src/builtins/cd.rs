@@ -97,11 +97,19 @@ struct Change {
     kept: bool,
 }
 
-/// Changes to the directory: found by `CDPATH` or by its name.
+/// Changes to the directory: found by `CDPATH`, by its name, or, with `cdable_vars`, in a variable.
 fn enter(shell: &mut Shell, target: &Target, physical: bool) -> rt::Result<Change> {
     let (path, found_elsewhere) = shell.search_cdpath(&target.path).unwrap_or_else(|| (target.path.clone(), false));
-    let kept = shell.change_dir(&path, physical)?;
-    let shown = (target.show || found_elsewhere).then(|| match physical {
+    let (kept, path, show) = match shell.change_dir(&path, physical) {
+        Ok(kept) => (kept, path, target.show || found_elsewhere),
+        Err(errno) => {
+            let is_name = crate::parse::token::name_len(&target.path) == target.path.len();
+            let value = if shell.options.cdable_vars && is_name { shell.lookup(&target.path) } else { None };
+            let value = value.ok_or(errno)?;
+            (shell.change_dir(&value, physical)?, value, true)
+        }
+    };
+    let shown = show.then(|| match physical {
         true => path,
         false => shell.dirs.cwd.clone(),
     });

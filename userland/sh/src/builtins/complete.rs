@@ -9,12 +9,14 @@ use crate::builtins::option_letters::Letters;
 use crate::expand::{Mode, Out, PartContext};
 use crate::ir::Bytes;
 use crate::parse::Parser;
+use crate::pattern::{Pattern, Style};
 use crate::state::{EvalResult, Shell};
-use crate::vars::{EXPORT, Var};
+use crate::vars::{EXPORT, Value, Var};
 
 /// Actions: the option letter, if any, and the name for `-A`, in the order in which bash lists their words.
 const ACTIONS: &[(Option<u8>, &str)] = &[
     (Some(b'a'), "alias"),
+    (None, "arrayvar"),
     (Some(b'b'), "builtin"),
     (Some(b'e'), "export"),
     (None, "function"),
@@ -22,15 +24,26 @@ const ACTIONS: &[(Option<u8>, &str)] = &[
     (Some(b'v'), "variable"),
     (Some(b'c'), "command"),
     (Some(b'f'), "file"),
+    (Some(b'u'), "user"),
+    (Some(b'g'), "group"),
     (Some(b'd'), "directory"),
 ];
+
+/// Values of `-o` that `compgen` accepts. The first three add file names; the others concern line editing and have no
+/// effect.
+const OPTIONS: &[&str] =
+    &["default", "dirnames", "plusdirs", "bashdefault", "filenames", "noquote", "nosort", "nospace"];
 
 /// The options of one call of `compgen`.
 #[derive(Debug, Default)]
 struct Request {
+    options: BTreeSet<&'static str>,
     actions: BTreeSet<&'static str>,
     glob: Option<Bytes>,
     words: Option<Bytes>,
+    prefix: Bytes,
+    suffix: Bytes,
+    filter: Option<Bytes>,
     /// At least one option was given.
     given: bool,
 }
@@ -44,10 +57,10 @@ pub(super) fn compgen(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             request.actions.insert(action);
             continue;
         }
-        if b"CFXPSoug".contains(&letter) {
+        if matches!(letter, b'C' | b'F') {
             return Ok(not_supported(shell));
         }
-        if !b"AGW".contains(&letter) {
+        if !b"oAGWXPS".contains(&letter) {
             return Ok(letters.invalid_option(shell));
         }
         let Some(value) = letters.argument() else { return Ok(letters.missing_argument(shell)) };
@@ -81,15 +94,24 @@ impl Request {
     /// Sets the value of one option; an error is the status.
     fn set(&mut self, shell: &mut Shell, letter: u8, value: Bytes) -> Result<(), u8> {
         match letter {
-            b'A' => match ACTIONS.iter().find(|(_, name)| name.as_bytes() == value) {
-                Some((_, name)) => drop(self.actions.insert(name)),
-                None => {
-                    shell.report_builtin_error([&value[..], b": invalid action name"].concat());
+            b'o' | b'A' => {
+                let names = || ACTIONS.iter().map(|(_, name)| *name);
+                let found = match letter {
+                    b'o' => OPTIONS.iter().copied().find(|name| name.as_bytes() == value),
+                    _ => names().find(|name| name.as_bytes() == value),
+                };
+                let Some(name) = found else {
+                    let what = if letter == b'o' { "option" } else { "action" };
+                    shell.report_builtin_error([&value[..], b": invalid ", what.as_bytes(), b" name"].concat());
                     return Err(2);
-                }
-            },
+                };
+                if letter == b'o' { &mut self.options } else { &mut self.actions }.insert(name);
+            }
             b'G' => self.glob = Some(value),
-            _ => self.words = Some(value),
+            b'W' => self.words = Some(value),
+            b'X' => self.filter = Some(value),
+            b'P' => self.prefix = value,
+            _ => self.suffix = value,
         }
         Ok(())
     }
@@ -113,6 +135,24 @@ impl Shell {
             self.builtin.name = running;
             found.extend(words?.into_iter().filter(|name| name.starts_with(word)));
         }
+        if let Some(filter) = &spec.filter {
+            let negated = filter.strip_prefix(b"!").filter(|rest| !self.options.extglob || !rest.starts_with(b"("));
+            let (keeps, pattern) = match negated {
+                Some(rest) => (true, rest),
+                None => (false, &filter[..]),
+            };
+            // An ampersand means the word.
+            let pattern = with_word(pattern, word);
+            let pattern = Pattern::new(&pattern, Style { extended: true, fold: self.options.nocasematch });
+            found.retain(|name| pattern.matches(name) == keeps);
+        }
+        found = found.iter().map(|name| [&spec.prefix[..], name, &spec.suffix].concat()).collect();
+        if (found.is_empty() && spec.options.contains("dirnames")) || spec.options.contains("plusdirs") {
+            found.extend(files(word, true, &self.home()));
+        }
+        if found.is_empty() && spec.options.contains("default") {
+            found.extend(files(word, false, &self.home()));
+        }
         Ok(found)
     }
 
@@ -124,6 +164,7 @@ impl Shell {
                 names.sort();
                 names
             }
+            "arrayvar" => self.variables(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)), 'a'),
             "variable" => self.variables(|_| true, '-'),
             "export" => self.variables(|var| var.has(EXPORT), 'x'),
             "builtin" => texts(&mut super::BUILTINS.iter().map(|builtin| builtin.name)),
@@ -136,6 +177,8 @@ impl Shell {
             "command" => self.commands(word),
             "file" => files(word, false, &self.home()),
             "directory" => files(word, true, &self.home()),
+            "user" => self.first_fields(b"/etc/passwd"),
+            "group" => self.first_fields(b"/etc/group"),
             _ => Vec::new(),
         }
     }
@@ -172,6 +215,15 @@ impl Shell {
         names
     }
 
+    fn first_fields(&mut self, path: &[u8]) -> Vec<Bytes> {
+        let Ok(fd) = rt::open(path, rt::Open { read: true, ..rt::Open::default() }) else { return Vec::new() };
+        let text = self.read_all(fd);
+        // The text has been read; an error of close does not matter.
+        let _ = rt::close(fd);
+        let lines = text.split(|&b| b == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| line.split(|&b| b == b':').next().unwrap_or_default().to_vec()).collect()
+    }
+
     /// The words of `-W`, expanded and split at `IFS` where nothing is quoted.
     fn word_list(&mut self, text: &[u8]) -> EvalResult<Vec<Bytes>> {
         let Ok(word) = Parser::new(text, self.line, Rc::from(&b""[..])).whole_unquoted() else {
@@ -197,6 +249,24 @@ impl Shell {
     fn home(&mut self) -> Bytes {
         self.lookup(b"HOME").unwrap_or_default()
     }
+}
+
+/// A pattern of `-X`, in which an unescaped ampersand means the word.
+fn with_word(pattern: &[u8], word: &[u8]) -> Bytes {
+    let mut out = Bytes::new();
+    let mut quoted = false;
+    for &byte in pattern {
+        match byte {
+            b'&' if quoted => {
+                out.pop();
+                out.push(b'&');
+            }
+            b'&' => out.extend_from_slice(word),
+            _ => out.push(byte),
+        }
+        quoted = byte == b'\\' && !quoted;
+    }
+    out
 }
 
 /// Files whose names start with `word`.

@@ -28,6 +28,16 @@ fn entry(shell: &Shell, arg: &[u8]) -> StackEntry {
     at.filter(|at| *at < size).map_or(StackEntry::OutOfRange, StackEntry::At)
 }
 
+impl Shell {
+    /// Assigns an element of `DIRSTACK`. The element of the working directory does not change.
+    pub(crate) fn change_dir_stack(&mut self, at: i64, path: &[u8]) {
+        let at = usize::try_from(at).ok().and_then(|at| at.checked_sub(1));
+        if let Some(entry) = at.and_then(|at| self.dirs.stack.get_mut(at)) {
+            *entry = path.to_vec();
+        }
+    }
+}
+
 fn shorten(shell: &mut Shell, path: &[u8]) -> Bytes {
     match shell.lookup(b"HOME") {
         Some(home)
@@ -117,17 +127,30 @@ fn go(shell: &mut Shell, target: &[u8]) -> bool {
 }
 
 pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let words = args.get(1..).unwrap_or_default();
-    match words.strip_prefix(&[b"--".to_vec()]).unwrap_or(words) {
+    let mut words = args.get(1..).unwrap_or_default();
+    let mut stay = false;
+    while let Some((first, rest)) = words.split_first() {
+        match first.as_slice() {
+            b"-n" => stay = true,
+            b"--" => {
+                words = rest;
+                break;
+            }
+            option @ [b'-', _, ..] if matches!(entry(shell, option), StackEntry::Other) => {
+                shell.report_builtin_error([option, b": invalid number"].concat());
+                return Ok(shell.usage());
+            }
+            _ => break,
+        }
+        words = rest;
+    }
+    match words {
+        [] if stay => Ok(0),
         [] => Ok(swap(shell)),
         [arg] => match entry(shell, arg) {
-            StackEntry::At(at) => Ok(rotate(shell, at)),
+            StackEntry::At(at) => Ok(rotate(shell, at, stay)),
             StackEntry::OutOfRange => Ok(out_of_range(shell, arg)),
-            StackEntry::Other if arg.starts_with(b"-") && arg != b"-" => {
-                shell.report_builtin_error([arg, &b": invalid number"[..]].concat());
-                Ok(shell.usage())
-            }
-            StackEntry::Other => Ok(push(shell, arg)),
+            StackEntry::Other => Ok(push(shell, arg, stay)),
         },
         _ => {
             shell.report_builtin_error("too many arguments");
@@ -152,31 +175,44 @@ fn swap(shell: &mut Shell) -> u8 {
 }
 
 /// `pushd +n`: rotates the stack until this entry is the working directory.
-fn rotate(shell: &mut Shell, at: usize) -> u8 {
+fn rotate(shell: &mut Shell, at: usize, stay: bool) -> u8 {
     let mut all = shell.dirs.stack.clone();
     all.push_front(shell.dirs.cwd.clone());
     all.rotate_left(at);
     let target = all.pop_front().unwrap_or_default();
-    if !go(shell, &target) {
+    if !stay && !go(shell, &target) {
         return 1;
     }
     shell.dirs.stack = all;
-    show(shell)
+    if stay { 0 } else { show(shell) }
 }
 
-/// `pushd dir`: the working directory becomes the newest entry.
-fn push(shell: &mut Shell, dir: &[u8]) -> u8 {
-    let before = shell.dirs.cwd.clone();
-    if !go(shell, dir) {
+/// `pushd dir`: with `-n` it becomes the newest entry, otherwise the working directory.
+fn push(shell: &mut Shell, dir: &[u8], stay: bool) -> u8 {
+    let newest = if stay { dir.to_vec() } else { shell.dirs.cwd.clone() };
+    if !stay && !go(shell, dir) {
         return 1;
     }
-    shell.dirs.stack.push_front(before);
+    shell.dirs.stack.push_front(newest);
     show(shell)
 }
 
 pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let words = args.get(1..).unwrap_or_default();
-    let at = match words.first().filter(|word| word.as_slice() != b"--") {
+    let mut words = args.get(1..).unwrap_or_default();
+    let mut stay = false;
+    while let Some((first, rest)) = words.split_first() {
+        match first.as_slice() {
+            b"-n" => stay = true,
+            // The following words are ignored.
+            b"--" => {
+                words = &[];
+                break;
+            }
+            _ => break,
+        }
+        words = rest;
+    }
+    let at = match words.first() {
         None => 0,
         Some(arg) => match entry(shell, arg) {
             StackEntry::At(at) if !shell.dirs.stack.is_empty() => at,
@@ -192,8 +228,8 @@ pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         shell.report_builtin_error("directory stack empty");
         return Ok(1);
     }
-    if at > 0 {
-        shell.dirs.stack.remove(at - 1);
+    if at > 0 || stay {
+        shell.dirs.stack.remove(at.saturating_sub(1));
         return Ok(show(shell));
     }
     let target = shell.dirs.stack.front().cloned().unwrap_or_default();

@@ -90,6 +90,7 @@ fn run_script(shell: &mut Shell, path: Bytes, text: &[u8], parameters: &[Bytes])
         source: Rc::clone(&source),
         line,
         is_function: false,
+        args: shell.options.extdebug.then(|| if parameters.is_empty() { vec![path] } else { parameters.to_vec() }),
         options: None,
     });
     shell.flow.sources += 1;

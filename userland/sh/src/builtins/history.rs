@@ -6,32 +6,64 @@ use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell};
 
 pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let (mut delete, mut mode) = (None, None);
+    let (mut clear, mut delete, mut mode) = (false, None, None);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
-            b'c' => {
-                shell.history.clear();
-                mode = mode.or(Some(letter));
+            b'c' => clear = true,
+            b'a' | b'n' | b'r' | b'w' | b's' | b'p' => {
+                let file = |mode: u8| matches!(mode, b'a' | b'n' | b'r' | b'w');
+                if mode.is_some_and(|old| file(old) && file(letter) && old != letter) {
+                    shell.report_builtin_error("cannot use more than one of -anrw");
+                    return Ok(1);
+                }
+                mode = Some(letter);
             }
-            b'a' | b'r' | b'w' => mode = Some(letter),
             b'd' => match letters.argument() {
-                Some(number) => delete = Some(number),
+                Some(range) => delete = Some(range),
                 None => return Ok(letters.missing_argument(shell)),
             },
             _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
-    match (delete, mode) {
-        (Some(number), _) => Ok(remove(shell, number)),
-        (None, None) => {
-            super::flow::at_most_one(shell, &[&[Bytes::new()], words].concat())?;
-            Ok(list(shell, words.first()))
+    if clear {
+        shell.history.clear();
+        if words.is_empty() && mode.is_none() {
+            return Ok(0);
         }
-        (None, Some(b'c')) => Ok(0),
-        (None, Some(letter)) => Ok(file(shell, letter, words.first())),
     }
+    match (mode, delete) {
+        (Some(b's'), _) => {
+            if !words.is_empty() {
+                store(shell, &words.join(&b' '));
+            }
+            Ok(0)
+        }
+        (Some(b'p'), _) => {
+            shell.report_builtin_error("-p: history expansion is not supported");
+            Ok(1)
+        }
+        (_, Some(range)) => Ok(remove(shell, range)),
+        (Some(letter), None) => Ok(file(shell, letter, words.first())),
+        (None, None) => {
+            if words.first().is_some_and(|word| plain_number(word).is_some()) {
+                super::flow::at_most_one(shell, &[&[Bytes::new()], words].concat())?;
+            }
+            Ok(list(shell, words))
+        }
+    }
+}
+
+/// `-s`: the command that stores is itself forgotten.
+fn store(shell: &mut Shell, text: &[u8]) {
+    if shell.options.history && !shell.history.pushed && shell.history.added {
+        shell.history.pop();
+    }
+    if shell.admits(text) {
+        shell.history.push(text.to_vec());
+    }
+    shell.history.pushed = true;
 }
 
 /// `fc`, which edits commands of the list and runs them again.
@@ -40,56 +72,88 @@ pub(super) fn fc(shell: &mut Shell, _: &[Bytes]) -> EvalResult<u8> {
     Ok(1)
 }
 
-/// Prints the newest entries, or all of them.
-fn list(shell: &mut Shell, most: Option<&Bytes>) -> u8 {
+fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
     let count = shell.history.entries.len();
-    let most = match most.map(|word| (word, plain_number(word))) {
+    let most = match words.first() {
         None => count,
-        Some((_, Some(number))) => usize::try_from(number.unsigned_abs()).unwrap_or(count).min(count),
-        Some((word, None)) => {
-            shell.report_builtin_error([word, &b": numeric argument required"[..]].concat());
-            return 1;
-        }
+        Some(word) => match plain_number(word) {
+            Some(number) => usize::try_from(number.unsigned_abs()).unwrap_or(count).min(count),
+            None => {
+                shell.report_builtin_error([word, &b": numeric argument required"[..]].concat());
+                return 1;
+            }
+        },
     };
+    let format = shell.lookup(b"HISTTIMEFORMAT").filter(|format| !format.is_empty());
     let first = shell.history.first();
-    let newest = shell.history.entries.iter().enumerate().skip(count - most);
-    let lines = newest.map(|(at, entry)| [format!("{:5}  ", first + at).as_bytes(), entry, b"\n"].concat());
-    let text = lines.collect::<Vec<_>>().concat();
+    let mut text = Bytes::new();
+    for (at, entry) in shell.history.entries.iter().enumerate().skip(count - most) {
+        text.extend_from_slice(format!("{:5}  ", first + at).as_bytes());
+        if let Some(format) = &format {
+            match entry.at {
+                Some(at) => text.extend(shell.format_time(format, i64::try_from(at).unwrap_or(0))),
+                None => text.extend_from_slice(b"??"),
+            }
+        }
+        text.extend([&entry.text[..], b"\n"].concat());
+    }
     shell.print(text)
 }
 
-/// `-d`: removes an entry; negative numbers count from the end.
-fn remove(shell: &mut Shell, number: &[u8]) -> u8 {
-    let count = shell.history.entries.len();
-    let at = plain_number(number).and_then(|number| {
-        let distance = usize::try_from(number.unsigned_abs()).ok()?;
-        if number < 0 { count.checked_sub(distance) } else { distance.checked_sub(shell.history.first()) }
-    });
-    match at.filter(|at| *at < count) {
-        Some(at) => {
-            shell.history.remove(at);
-            0
+/// `-d`: one entry, or a range of them; negative counts from the end.
+fn remove(shell: &mut Shell, range: &[u8]) -> u8 {
+    let dash = range.iter().skip(1).position(|&b| b == b'-').map(|at| at + 1);
+    let (from, to) = match dash {
+        Some(at) => (range.get(..at).unwrap_or_default(), range.get(at + 1..).unwrap_or_default()),
+        None => (range, range),
+    };
+    let entry_index = |text: &[u8]| -> Option<usize> {
+        let number = plain_number(text)?;
+        let count = shell.history.entries.len();
+        let at = if number < 0 {
+            count.checked_sub(usize::try_from(number.unsigned_abs()).ok()?)?
+        } else {
+            usize::try_from(number).ok()?.checked_sub(shell.history.first())?
+        };
+        (at < count).then_some(at)
+    };
+    if let (Some(from), Some(to)) = (entry_index(from), entry_index(to)) {
+        if from <= to {
+            shell.history.remove(from, to);
         }
-        None => {
-            shell.report_builtin_error([number, b": history position out of range"].concat());
-            1
-        }
+        return u8::from(from > to);
     }
+    shell.report_builtin_error([range, b": history position out of range"].concat());
+    1
 }
 
-/// `-a`, `-r`, `-w`: between the list and a file.
+/// `-a`, `-n`, `-r`, `-w`: between the list and a file.
 fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> u8 {
     let Some(path) = name.cloned().or_else(|| shell.history_path()).filter(|path| !path.is_empty()) else {
         return 0;
     };
+    let known = shell.history.file_lines;
     let result = match letter {
-        b'r' => shell.read_history(&path),
-        _ => shell.write_history(&path, letter == b'a'),
+        // As in bash, a missing file is not reported.
+        b'r' => return u8::from(shell.read_history(&path, 0).is_err()),
+        b'n' => {
+            let base = shell.history.base;
+            let result = shell.read_history(&path, known);
+            if result.is_ok() && !shell.options.histappend {
+                // They are written with the entries of this shell, so that no entry is lost.
+                let new = (shell.history.file_lines + shell.history.base).saturating_sub(known + base);
+                shell.history.unsaved += new;
+            }
+            return u8::from(result.is_err());
+        }
+        b'a' if shell.history.unsaved == 0 => Ok(()),
+        b'a' => shell.append_history(&path),
+        _ => return u8::from(shell.write_history(&path).is_err()),
     };
     match result {
         Ok(()) => 0,
         Err(errno) => {
-            shell.report_builtin_error([&path[..], b": ", errno.text().as_bytes()].concat());
+            shell.report_builtin_error([&path[..], b": cannot create: ", errno.text().as_bytes()].concat());
             1
         }
     }

@@ -69,10 +69,16 @@ fn one(shell: &mut Shell, switch: &'static Switch, requested: &ShoptOptions) -> 
         if switch.name == "login_shell" {
             return 1;
         }
+        if switch.name == "restricted_shell" {
+            return 0;
+        }
         if requested.set {
             shell.set_option(switch.name.as_bytes(), requested.on);
         } else {
             shell.options.apply(switch, requested.on);
+            if shell.options.extdebug {
+                shell.store_start_args();
+            }
         }
         return 0;
     }

@@ -83,7 +83,9 @@ impl Shell {
         }
         if self.traps.reads_commands() {
             self.set_command_text(|| [b"case ", &word.raw[..], b" in "].concat());
-            self.run_debug_trap()?;
+            if !self.run_debug_trap()? {
+                return Ok(());
+            }
         }
         let subject = self.expand_text(word)?;
         let style = self.pattern_style();
@@ -125,7 +127,9 @@ impl Shell {
     fn run_arith(&mut self, arith: &Arith) -> EvalResult {
         if self.traps.reads_commands() {
             self.set_command_text(|| [b"((", &arith.text.raw[..], b"))"].concat());
-            self.run_debug_trap()?;
+            if !self.run_debug_trap()? {
+                return Ok(());
+            }
         }
         let shown = self.traced_arith(arith, &arith.text.raw)?;
         if let Some(value) = self.arith_command(shown.as_ref().unwrap_or(arith), "((")? {

@@ -35,7 +35,9 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn run_cond(&mut self, cond: &Cond) -> EvalResult {
         self.set_command_text(|| crate::print::condition(cond));
-        self.run_debug_trap()?;
+        if !self.run_debug_trap()? {
+            return Ok(());
+        }
         let truth = self.cond(cond, false)?;
         self.status = match truth {
             Some(true) => 0,
@@ -208,7 +210,11 @@ impl Shell {
                 regex
             }
         };
-        let found = regex.find(subject);
+        let Ok(found) = regex.find(subject) else {
+            self.report_error("[[: the regular expression's back-references take too many steps");
+            self.status = 2;
+            return Ok(None);
+        };
         let mut groups: BTreeMap<u64, Bytes> = BTreeMap::new();
         for (at, group) in (0..).zip(found.iter().flatten()) {
             let text = group.and_then(|(start, end)| subject.get(start..end)).unwrap_or_default();

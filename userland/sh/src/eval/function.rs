@@ -65,7 +65,7 @@ impl Shell {
         }
         let mut words = args;
         words.drain(..1.min(words.len()));
-        let caller = self.start_call(function);
+        let caller = self.start_call(function, &words);
         let result = self.with_positional(words, |shell| shell.run_function_body(function));
         self.builtin.getopts_position = caller.getopts_at;
         let result = self.run_return_trap(function, result);
@@ -89,13 +89,14 @@ impl Shell {
     }
 
     /// Starts a call: pushes a frame and a scope, and removes the traps that functions do not inherit.
-    fn start_call(&mut self, function: &Function) -> Caller {
+    fn start_call(&mut self, function: &Function, words: &[Bytes]) -> Caller {
         let (loops, line) = (std::mem::take(&mut self.flow.loops), self.line);
         self.frames.push(Frame {
             name: Rc::clone(&function.name),
             source: Rc::clone(&function.source),
             line,
             is_function: true,
+            args: self.options.extdebug.then(|| words.to_vec()),
             options: None,
         });
         self.vars.push_scope();
@@ -119,7 +120,9 @@ impl Shell {
         };
         if self.traps.get(trap::DEBUG).is_some() {
             self.line = body.line;
-            self.run_debug_trap()?;
+            if !self.run_debug_trap()? {
+                return Ok(());
+            }
         }
         self.line = body.line;
         self.deeper(|shell| shell.run_compound(body))

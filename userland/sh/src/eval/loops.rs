@@ -86,7 +86,9 @@ impl Shell {
                 }
                 if shell.traps.reads_commands() {
                     shell.set_command_text(|| super::trace::for_text("for", name, words));
-                    shell.run_debug_trap()?;
+                    if !shell.run_debug_trap()? {
+                        continue;
+                    }
                 }
                 // A nameref variable is set to one target after the other.
                 let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));

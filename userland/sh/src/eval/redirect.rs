@@ -156,9 +156,11 @@ impl Shell {
                 self.undo(own);
                 return Ok(false);
             }
-            // It stays open after the command.
-            own.saved.retain(|(saved, _)| *saved != number);
-            own.opened.drain(..).for_each(|fd| self.io.release(fd));
+            if !self.options.varredir_close {
+                // It stays open after the command.
+                own.saved.retain(|(saved, _)| *saved != number);
+                own.opened.drain(..).for_each(|fd| self.io.release(fd));
+            }
         }
         undo.saved.append(&mut own.saved);
         undo.opened.append(&mut own.opened);

@@ -17,7 +17,9 @@ impl Shell {
             return Ok(());
         }
         self.set_command_text(|| super::trace::for_text("select", name, words));
-        self.run_debug_trap()?;
+        if !self.run_debug_trap()? {
+            return Ok(());
+        }
         self.as_loop(|shell| {
             let mut show = true;
             loop {

@@ -5,6 +5,7 @@ mod builtin;
 
 use std::rc::Rc;
 
+use super::declaration::gather_assignments;
 use crate::builtins::{self, Builtin, Call};
 use crate::function::Function;
 use crate::ir::{Bytes, Simple};
@@ -18,8 +19,8 @@ impl Shell {
             self.traps.command = Some(Current::Simple(Rc::clone(simple)));
         }
         let debugged = std::mem::take(&mut self.process.debug_trap_ran);
-        if !debugged && self.traps.get(crate::trap::DEBUG).is_some() {
-            self.run_debug_trap()?;
+        if !debugged && self.traps.get(crate::trap::DEBUG).is_some() && !self.run_debug_trap()? {
+            return Ok(());
         }
         self.expansion.substitution_status = None;
         let from = self.expansion.process_fds.len();
@@ -36,6 +37,15 @@ impl Shell {
     }
 
     fn run_expanded(&mut self, simple: &Simple) -> EvalResult {
+        if self.options.keyword
+            && let Some(simple) = gather_assignments(simple)
+        {
+            return self.run_gathered(&simple);
+        }
+        self.run_gathered(simple)
+    }
+
+    fn run_gathered(&mut self, simple: &Simple) -> EvalResult {
         let args = self.expand_args(&simple.args)?;
         if args.is_empty() {
             return self.run_assignments(simple);

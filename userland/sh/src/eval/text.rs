@@ -80,7 +80,7 @@ impl Shell {
             self.notify_jobs();
         }
         // A command string runs as a whole.
-        Ok(())
+        if self.options.onecmd && !self.options.from_string { Err(Unwind::Exit) } else { Ok(()) }
     }
 
     /// Ends the shell after a syntax error; in `eval`, `source` and traps only the command fails.

@@ -29,7 +29,7 @@ impl Shell {
         }
         let keyed = self.is_keyed(name);
         let subscript = within_brackets(rest, keyed)?;
-        let literal = keyed && !expands(subscript);
+        let literal = keyed && (self.options.assoc_expand_once || !expands(subscript));
         Some(ElementName { name: name.into(), subscript: Some(subscript.to_vec()), literal })
     }
 
@@ -55,7 +55,8 @@ impl Shell {
 
     /// The key of an element in a declaration; `None` after an error message.
     pub(crate) fn key_of_declared(&mut self, name: &Name, subscript: &[u8]) -> EvalResult<Option<Key>> {
-        let element = ElementName { name: Name::clone(name), subscript: Some(subscript.to_vec()), literal: false };
+        let literal = self.options.assoc_expand_once;
+        let element = ElementName { name: Name::clone(name), subscript: Some(subscript.to_vec()), literal };
         self.key_of_element_name(&element)
     }
 
@@ -89,9 +90,9 @@ fn within_brackets(text: &[u8], keyed: bool) -> Option<&[u8]> {
 }
 
 /// The subscript at the start of a text, if any, and the rest. `None` when its bracket does not close.
-pub(crate) fn split_subscript(text: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+pub(crate) fn split_subscript(text: &[u8], first: bool) -> Option<(Option<&[u8]>, &[u8])> {
     let Some(inside) = text.strip_prefix(b"[") else { return Some((None, text)) };
-    let end = closing_bracket(inside)?;
+    let end = if first { inside.iter().position(|&byte| byte == b']')? } else { closing_bracket(inside)? };
     if end == 0 {
         return None;
     }

@@ -12,7 +12,7 @@ impl Shell {
     /// A prompt as it would be shown: escapes first, then parameters, commands and arithmetic.
     pub(crate) fn expand_prompt(&mut self, text: &[u8]) -> Bytes {
         let decoded = if text.contains(&b'\\') { self.decode_prompt(text) } else { text.to_vec() };
-        if !decoded.iter().any(|b| matches!(b, b'$' | b'`' | b'\\')) {
+        if !self.options.promptvars || !decoded.iter().any(|b| matches!(b, b'$' | b'`' | b'\\')) {
             return decoded;
         }
         match crate::parse::Parser::new(&decoded, self.line, Rc::from(&b""[..])).whole_text() {
@@ -96,7 +96,8 @@ impl Shell {
             b'$' => match rt::getids().is_ok_and(|ids| ids.uid == 0) {
                 true => b"#".to_vec(),
                 // The following expansion must keep it.
-                false => b"\\$".to_vec(),
+                false if self.options.promptvars => b"\\$".to_vec(),
+                false => b"$".to_vec(),
             },
             other => vec![b'\\', other],
         };
@@ -105,7 +106,7 @@ impl Shell {
 
     /// Quotes text that the expansion of the prompt must not change.
     fn unexpanded(&self, text: Bytes) -> Bytes {
-        if !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\')) {
+        if !self.options.promptvars || !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\')) {
             return text;
         }
         let quoted = text.iter().flat_map(|&byte| {
@@ -139,7 +140,7 @@ impl Shell {
         user.unwrap_or_else(|| b"I have no name!".to_vec())
     }
 
-    /// The working directory with `~` for `HOME`; only its last component when `last`.
+    /// The working directory with `~` for `HOME`, cut to `PROMPT_DIRTRIM` components; only its last component when `last`.
     fn prompt_directory(&mut self, last: bool) -> Bytes {
         let home = self.lookup(b"HOME").unwrap_or_default();
         let dir = self.lookup(b"PWD").unwrap_or_else(|| self.dirs.cwd.clone());
@@ -150,10 +151,23 @@ impl Shell {
             let name = dir.rsplit(|&b| b == b'/').next().unwrap_or_default();
             return if name.is_empty() { b"/".to_vec() } else { name.to_vec() };
         }
-        match dir.strip_prefix(&home[..]) {
+        let shown = match dir.strip_prefix(&home[..]) {
             Some(rest) if home.len() > 1 && matches!(rest.first(), None | Some(b'/')) => [b"~", rest].concat(),
             _ => dir,
+        };
+        let most = self.lookup(b"PROMPT_DIRTRIM").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(0);
+        let most = usize::try_from(most).unwrap_or(0);
+        let (start, rest) = match shown.strip_prefix(b"~/") {
+            Some(rest) => (&b"~/"[..], rest),
+            None => (&b"/"[..], shown.strip_prefix(b"/").unwrap_or(&shown)),
+        };
+        let parts: Vec<&[u8]> = rest.split(|&b| b == b'/').collect();
+        if most == 0 || parts.len() <= most {
+            return shown;
         }
+        let kept = parts.get(parts.len() - most..).unwrap_or_default().join(&b'/');
+        let start: &[u8] = if start == b"~/" { b"~/" } else { b"" };
+        [start, b".../", &kept].concat()
     }
 }
 

@@ -19,8 +19,8 @@ pub(crate) fn may_refer(text: &[u8]) -> bool {
 }
 
 /// Arrays that the shell computes. Assignments to them are silently ignored.
-const IGNORED_ASSIGNMENTS: [&[u8]; 4] =
-    [b"FUNCNAME", b"BASH_SOURCE", b"BASH_LINENO", b"GROUPS"];
+const IGNORED_ASSIGNMENTS: [&[u8]; 6] =
+    [b"FUNCNAME", b"BASH_SOURCE", b"BASH_LINENO", b"BASH_ARGC", b"BASH_ARGV", b"GROUPS"];
 
 impl Shell {
     /// The target of a name. Reports circular references.

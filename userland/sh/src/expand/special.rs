@@ -16,13 +16,17 @@ const COMPUTED: &[(&str, &str)] = &[
     ("BASH", "-"),
     ("BASHOPTS", "r"),
     ("BASHPID", "i"),
+    ("BASH_ARGC", "a"),
+    ("BASH_ARGV", "a"),
     ("BASH_ARGV0", "-"),
     ("BASH_COMMAND", "-"),
     ("BASH_LINENO", "a"),
+    ("BASH_LOADABLES_PATH", "-"),
     ("BASH_SOURCE", "a"),
     ("BASH_SUBSHELL", "-"),
     ("BASH_VERSINFO", "ar"),
     ("BASH_VERSION", "-"),
+    ("COMP_WORDBREAKS", "-"),
     ("DIRSTACK", "a"),
     ("EPOCHREALTIME", "-"),
     ("EPOCHSECONDS", "-"),
@@ -48,7 +52,9 @@ const COMPUTED: &[(&str, &str)] = &[
 /// Of these, the ones that an assignment turns into ordinary variables.
 const ASSIGNABLE: &[&[u8]] = &[
     b"BASH",
+    b"BASH_LOADABLES_PATH",
     b"BASH_VERSION",
+    b"COMP_WORDBREAKS",
     b"HOSTNAME",
     b"HOSTTYPE",
     b"MACHTYPE",
@@ -72,7 +78,7 @@ impl Shell {
     /// Unsets a computed variable. Returns false if that is not possible.
     pub(crate) fn unset_computed(&mut self, name: &[u8]) -> bool {
         if computed_attributes(name).is_some() {
-            if matches!(name, b"BASH_SOURCE" | b"BASH_LINENO") {
+            if matches!(name, b"BASH_SOURCE" | b"BASH_LINENO" | b"BASH_ARGV" | b"BASH_ARGC") {
                 return false;
             }
             if name == b"_" {
@@ -156,6 +162,11 @@ impl Shell {
             b"BASH" => one("/usr/bin/bash".to_owned()),
             b"BASH_ARGV0" => Some(vec![self.invocation.name.clone()]),
             b"BASH_EXECUTION_STRING" => self.invocation.command_string.clone().map(|text| vec![text]),
+            b"BASH_LOADABLES_PATH" => {
+                one("/usr/local/lib/bash:/usr/lib/bash:/opt/local/lib/bash:/usr/pkg/lib/bash:/opt/pkg/lib/bash:."
+                    .to_owned())
+            }
+            b"COMP_WORDBREAKS" => one(" \t\n\"'@><=;|&(:".to_owned()),
             b"OSTYPE" => one("linux-gnu".to_owned()),
             b"HOSTTYPE" => one("wasm32".to_owned()),
             b"MACHTYPE" => one(MACHINE.to_owned()),
@@ -169,6 +180,12 @@ impl Shell {
             b"BASHOPTS" => one(self.options.names_on(crate::options::SHOPT)),
             b"PIPESTATUS" => Some(self.pipe_status.iter().map(|s| s.to_string().into_bytes()).collect()),
             b"DIRSTACK" => Some(std::iter::once(&self.dirs.cwd).chain(&self.dirs.stack).cloned().collect()),
+            b"BASH_ARGC" | b"BASH_ARGV" => {
+                if !self.frames.iter().any(|frame| frame.is_function) {
+                    self.store_start_args();
+                }
+                self.calls(name)
+            }
             _ => self.calls(name),
         }
     }
@@ -184,6 +201,13 @@ impl Shell {
         if text.is_empty() { b"tidebox".to_vec() } else { text }
     }
 
+    /// Keeps the positional parameters for `BASH_ARGV`. That happens once: when it is first looked at, or with `extdebug`.
+    pub(crate) fn store_start_args(&mut self) {
+        if self.invocation.args.is_none() {
+            self.invocation.args = Some(self.positional.clone());
+        }
+    }
+
     /// The arrays that describe the calls in progress.
     pub(crate) fn calls(&self, name: &[u8]) -> Option<Vec<Bytes>> {
         let frames = self.frames.iter().rev();
@@ -196,6 +220,17 @@ impl Shell {
             }
             b"BASH_LINENO" => {
                 frames.map(|f| f.line.to_string().into_bytes()).chain(main.map(|()| b"0".to_vec())).collect()
+            }
+            b"BASH_ARGV" => {
+                let called = frames.filter_map(|f| f.args.as_ref()).flat_map(|args| args.iter().rev().cloned());
+                called.chain(self.invocation.args.iter().flat_map(|args| args.iter().rev().cloned())).collect()
+            }
+            b"BASH_ARGC" => {
+                let called = frames.filter_map(|f| f.args.as_ref()).map(Vec::len);
+                called
+                    .chain(self.invocation.args.iter().map(|args| args.len()))
+                    .map(|n| n.to_string().into_bytes())
+                    .collect()
             }
             _ => return None,
         })

@@ -90,6 +90,9 @@ impl Shell {
         let meant = self.target_array(name).flatten();
         let name = meant.as_deref().unwrap_or(name);
         if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
+            if subscript.dynamic && self.options.assoc_expand_once {
+                return Ok(Key::Word(subscript.key.raw.to_vec()));
+            }
             let key = self.expand_text(&subscript.key)?;
             return Ok(Key::Word(key));
         }
@@ -151,6 +154,9 @@ impl Shell {
             // A temporary or local variable does not change the state that the shell computes from it.
             if !(self.is_computed(name) && self.vars.is_replaced(name)) {
                 self.special_assigned(name, &value);
+            }
+            if let (b"DIRSTACK", Key::Index(at)) = (&name[..], &key) {
+                self.change_dir_stack(*at, &value);
             }
         }
         let allexport = self.options.allexport;
@@ -216,8 +222,12 @@ impl Shell {
                 self.process.subshell =
                     crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
             }
+            b"BASH_COMPAT" if !is_compatibility(value) => {
+                self.report_error([b"BASH_COMPAT: ", value, b": compatibility value out of range"].concat());
+            }
             b"POSIXLY_CORRECT" => self.options.posix = true,
             b"IGNOREEOF" => self.options.ignoreeof = true,
+            b"HISTSIZE" | b"HISTFILESIZE" | b"HISTTIMEFORMAT" => self.history_variable_changed(name, Some(value)),
             b"GLOBIGNORE" if !value.is_empty() => self.options.dotglob = true,
             _ => {}
         }
@@ -228,6 +238,11 @@ impl Shell {
         match name {
             b"PATH" => self.forget_programs(),
             b"BASH_ALIASES" => self.apply_alias_changes(),
+            b"BASH_CMDS" => self.apply_hash_changes(),
+            b"HISTSIZE" => {
+                let value = self.vars.get(name).and_then(Var::scalar).cloned();
+                self.history_variable_changed(name, value.as_deref());
+            }
             b"GLOBIGNORE" if self.vars.get(name).is_none() => self.options.dotglob = false,
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" | b"LC_COLLATE" | b"LC_MESSAGES" | b"LC_NUMERIC" | b"LC_TIME" => {
                 self.locale_changed(name);
@@ -267,6 +282,16 @@ fn is_special(name: &[u8]) -> bool {
             [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I' | b'G' | b'H' | b'D', ..] | [b'h', b'i', b's', ..]
         );
     initial && name.len() <= 16
+}
+
+/// Returns whether `BASH_COMPAT` may have this value: a version starting at 3.1, with or without the dot.
+fn is_compatibility(value: &[u8]) -> bool {
+    let digits: Bytes = match value {
+        [major, b'.', minor] => vec![*major, *minor],
+        _ => value.to_vec(),
+    };
+    digits.is_empty()
+        || crate::parse::plain_number(&digits).is_some_and(|n| (31..=52).contains(&n) && digits.len() == 2)
 }
 
 /// The index that a number means; `None` before the first element.

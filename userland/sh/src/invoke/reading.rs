@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use tidebox_rt as rt;
 
+use crate::history::LinePosition;
 use crate::ir::Bytes;
 use crate::parse::{Parser, SyntaxErrorKind, Texts};
 use crate::state::{EvalResult, Shell};
@@ -42,6 +43,14 @@ enum MissingInput {
 }
 
 impl MissingInput {
+    /// The position of the next line.
+    fn position(&self) -> LinePosition {
+        match self {
+            Self::Nothing | Self::Line => LinePosition::Later,
+            Self::Quote(_) | Self::Delimiter(_) => LinePosition::Literal,
+        }
+    }
+
     /// Returns whether the command may end with this line, which follows `before`.
     fn may_be(&self, line: &[u8], before: &[u8]) -> bool {
         match self {
@@ -85,7 +94,8 @@ impl Shell {
             let ended = !line.ends_with(b"\n");
             read += u32::from(!line.is_empty());
             if self.options.history && !line.is_empty() {
-                self.record_line(&line, text.is_empty());
+                let position = if text.is_empty() { LinePosition::First } else { missing.position() };
+                self.record_line(&line, position);
             }
             let empty = line.is_empty();
             let may_end = missing.may_be(&line, &text);

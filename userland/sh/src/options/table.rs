@@ -29,21 +29,21 @@ const fn first(names: &[&'static str]) -> &'static str {
 /// The options of `set`, sorted by name as `set -o` prints them.
 pub(crate) const SET: &[Switch] = switches! {
     allexport b'a', braceexpand b'B', emacs, errexit b'e', errtrace b'E', functrace b'T', hashall b'h',
-    histexpand b'H', history, ignoreeof, interactive_comments = "interactive-comments",
+    histexpand b'H', history, ignoreeof, interactive_comments = "interactive-comments", keyword b'k',
     monitor b'm', noclobber b'C', noexec b'n', noglob b'f', nolog, notify b'b', nounset b'u',
-    physical b'P', pipefail, posix, privileged b'p', verbose b'v', vi, xtrace b'x',
+    onecmd b't', physical b'P', pipefail, posix, privileged b'p', verbose b'v', vi, xtrace b'x',
 };
 
 /// The options of `shopt`, in bash's order.
 pub(crate) const SHOPT: &[Switch] = switches! {
-    autocd, cdspell, checkjobs, checkwinsize, cmdhist,
+    autocd, assoc_expand_once, cdable_vars, cdspell, checkhash, checkjobs, checkwinsize, cmdhist,
     compat31, compat32, compat40, compat41, compat42, compat43, compat44, complete_fullquote, direxpand,
-    dirspell, dotglob, execfail, expand_aliases, extglob, extquote, failglob, force_fignore,
+    dirspell, dotglob, execfail, expand_aliases, extdebug, extglob, extquote, failglob, force_fignore,
     globasciiranges, globskipdots, globstar, gnu_errfmt, histappend, histreedit, histverify,
-    hostcomplete, huponexit, inherit_errexit, interactive_comments, lastpipe, lithist,
-    login_shell, mailwarn, no_empty_cmd_completion, nocaseglob, nocasematch,
-    noexpand_translation, nullglob, patsub_replacement, progcomp, progcomp_alias,
-    shift_verbose, sourcepath, xpg_echo,
+    hostcomplete, huponexit, inherit_errexit, interactive_comments, lastpipe, lithist, localvar_inherit,
+    localvar_unset, login_shell, mailwarn, no_empty_cmd_completion, nocaseglob, nocasematch,
+    noexpand_translation, nullglob, patsub_replacement, progcomp, progcomp_alias, promptvars,
+    restricted_shell, shift_verbose, sourcepath, varredir_close, xpg_echo,
 };
 
 /// The switch with this name.

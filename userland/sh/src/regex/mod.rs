@@ -1,9 +1,9 @@
-//! Regular expressions of `[[ =~ ]]`: POSIX extended ones, with `\w` and the other escapes of the GNU C library.
+//! Regular expressions of `[[ =~ ]]`: POSIX extended ones with the additions of the GNU C library.
 //!
 //! The leftmost match counts, and of those the longest. No regex crate that is small enough for a shell does that:
-//! `regex-lite` and `regex` take the first alternative that matches, and the engine of `tidebox-gnu` would double the
-//! size of the shell.
+//! `regex-lite` and `regex` take the first alternative that matches, and have no back-references.
 
+mod backtrack;
 mod parse;
 mod program;
 mod search;
@@ -19,9 +19,14 @@ pub(crate) struct Regex {
     fold: bool,
 }
 
-/// The text is not a valid expression.
+/// The error of a match.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct RegexError;
+pub(crate) enum RegexError {
+    /// The text is not a valid expression.
+    Pattern,
+    /// A search with back-references exceeded the maximum number of steps.
+    Effort,
+}
 
 /// Start and end of the match and of each group; `None` for a group that took no part.
 pub(crate) type Groups = Vec<Option<(usize, usize)>>;
@@ -33,8 +38,11 @@ impl Regex {
     }
 
     /// The leftmost and then longest match.
-    pub(crate) fn find(&self, text: &[u8]) -> Option<Groups> {
-        let (start, end) = search::bounds(&self.program, text, self.fold)?;
-        Some(search::groups(&self.program, text, self.fold, start, end))
+    pub(crate) fn find(&self, text: &[u8]) -> Result<Option<Groups>, RegexError> {
+        if self.program.recalls {
+            return backtrack::find(&self.program, text, self.fold);
+        }
+        let Some((start, end)) = search::bounds(&self.program, text, self.fold) else { return Ok(None) };
+        Ok(Some(search::groups(&self.program, text, self.fold, start, end)))
     }
 }

@@ -24,6 +24,7 @@ pub(super) enum Node {
         number: usize,
         inner: Box<Self>,
     },
+    Recall(usize),
     Repeat {
         inner: Box<Self>,
         min: u32,
@@ -48,18 +49,23 @@ pub(super) enum Assertion {
 pub(super) struct Parsed {
     pub(super) node: Node,
     pub(super) groups: usize,
+    /// The expression has back-references.
+    pub(super) recalls: bool,
 }
 
 pub(super) fn parse(pattern: &[u8]) -> Result<Parsed, RegexError> {
-    let mut parser = Parser { text: pattern, pos: 0, groups: 0, depth: 0 };
+    let mut parser = Parser { text: pattern, pos: 0, groups: 0, closed: Vec::new(), recalls: false, depth: 0 };
     let node = parser.alternatives()?;
-    Ok(Parsed { node, groups: parser.groups })
+    Ok(Parsed { node, groups: parser.groups, recalls: parser.recalls })
 }
 
 struct Parser<'a> {
     text: &'a [u8],
     pos: usize,
     groups: usize,
+    /// Groups that have ended, which alone can be referred to.
+    closed: Vec<usize>,
+    recalls: bool,
     depth: u32,
 }
 
@@ -131,11 +137,11 @@ impl Parser<'_> {
         } else if low.is_some() {
             low
         } else {
-            return Err(RegexError);
+            return Err(RegexError::Pattern);
         };
         let min = low.unwrap_or(0);
         let fits = min <= MAX_REPEAT && high.is_none_or(|high| high >= min && high <= MAX_REPEAT);
-        if self.peek(0) == Some(b'}') && fits { Ok((min, high)) } else { Err(RegexError) }
+        if self.peek(0) == Some(b'}') && fits { Ok((min, high)) } else { Err(RegexError::Pattern) }
     }
 
     fn count(&mut self) -> Parse<Option<u32>> {
@@ -144,17 +150,17 @@ impl Parser<'_> {
             return Ok(None);
         }
         let digits = std::str::from_utf8(self.rest().get(..len).unwrap_or_default()).ok();
-        let value = digits.and_then(|digits| digits.parse().ok()).ok_or(RegexError)?;
+        let value = digits.and_then(|digits| digits.parse().ok()).ok_or(RegexError::Pattern)?;
         self.pos += len;
         Ok(Some(value))
     }
 
     fn element(&mut self) -> Parse<Node> {
-        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError) };
+        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError::Pattern) };
         let char = self.rest().get(..len).unwrap_or_default().to_vec();
         self.pos += len;
         Ok(match char.as_slice() {
-            b"*" | b"+" | b"?" | b"{" => return Err(RegexError),
+            b"*" | b"+" | b"?" | b"{" => return Err(RegexError::Pattern),
             b"." => Node::Any,
             b"^" => Node::Assertion(Assertion::Start),
             b"$" => Node::Assertion(Assertion::End),
@@ -167,22 +173,23 @@ impl Parser<'_> {
 
     fn group(&mut self) -> Parse<Node> {
         if self.depth >= MAX_DEPTH {
-            return Err(RegexError);
+            return Err(RegexError::Pattern);
         }
         self.depth += 1;
         self.groups += 1;
         let number = self.groups;
         let inner = Box::new(self.alternatives()?);
         if self.peek(0) != Some(b')') {
-            return Err(RegexError);
+            return Err(RegexError::Pattern);
         }
         self.pos += 1;
         self.depth -= 1;
+        self.closed.push(number);
         Ok(Node::Group { number, inner })
     }
 
     fn escaped(&mut self) -> Parse<Node> {
-        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError) };
+        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError::Pattern) };
         let char = self.rest().get(..len).unwrap_or_default().to_vec();
         self.pos += len;
         let class = |negated: bool, name: &[u8]| {
@@ -200,8 +207,14 @@ impl Parser<'_> {
             b">" => Node::Assertion(Assertion::WordEnd),
             b"`" => Node::Assertion(Assertion::Start),
             b"'" => Node::Assertion(Assertion::End),
-            // A back-reference.
-            [b'1'..=b'9'] => return Err(RegexError),
+            [digit @ b'1'..=b'9'] => {
+                let number = usize::from(digit - b'0');
+                if !self.closed.contains(&number) {
+                    return Err(RegexError::Pattern);
+                }
+                self.recalls = true;
+                Node::Recall(number)
+            }
             _ => Node::Char(char),
         })
     }
@@ -214,7 +227,7 @@ impl Parser<'_> {
         let mut first = true;
         loop {
             match self.peek(0) {
-                None => return Err(RegexError),
+                None => return Err(RegexError::Pattern),
                 Some(b']') if !first => {
                     self.pos += 1;
                     return Ok(Node::Set { negated, items });
@@ -235,8 +248,8 @@ impl Parser<'_> {
         if !self.rest().starts_with(b"[:") {
             return Ok(None);
         }
-        let name = self.bracketed(b':').ok_or(RegexError)?;
-        class_named(&name).map(Some).ok_or(RegexError)
+        let name = self.bracketed(b':').ok_or(RegexError::Pattern)?;
+        class_named(&name).map(Some).ok_or(RegexError::Pattern)
     }
 
     /// The text of `[:..:]`, `[=..=]` or `[...]`.
@@ -257,26 +270,26 @@ impl Parser<'_> {
         }
         // A dash that is neither first nor last separates the ends of a range.
         if low == '-' && !first {
-            return Err(RegexError);
+            return Err(RegexError::Pattern);
         }
         self.pos += 1;
         let high = self.set_char()?;
         if low > high {
-            return Err(RegexError);
+            return Err(RegexError::Pattern);
         }
         Ok(Item::Range(low, high))
     }
 
     fn set_char(&mut self) -> Parse<char> {
         if let (Some(b'['), Some(mark @ (b'.' | b'='))) = (self.peek(0), self.peek(1)) {
-            let name = self.bracketed(mark).ok_or(RegexError)?;
+            let name = self.bracketed(mark).ok_or(RegexError::Pattern)?;
             return match char_at(&name) {
                 Some((char, len)) if len == name.len() => Ok(char),
                 // Collating symbols of several letters need a locale with collation rules.
-                _ => Err(RegexError),
+                _ => Err(RegexError::Pattern),
             };
         }
-        let (char, len) = char_at(self.rest()).ok_or(RegexError)?;
+        let (char, len) = char_at(self.rest()).ok_or(RegexError::Pattern)?;
         self.pos += len;
         Ok(char)
     }

@@ -27,6 +27,7 @@ pub(super) enum Step {
         group: usize,
         optional: bool,
     },
+    Recall(usize),
     Match,
 }
 
@@ -34,6 +35,7 @@ pub(super) enum Step {
 pub(super) struct Program {
     pub(super) steps: Vec<Step>,
     pub(super) groups: usize,
+    pub(super) recalls: bool,
     /// A match can only be at the start of the text.
     pub(super) anchored: bool,
 }
@@ -45,7 +47,7 @@ impl Program {
         writer.push(Step::Match)?;
         let first = writer.steps.iter().find(|step| !matches!(step, Step::Open(_)));
         let anchored = matches!(first, Some(Step::Assertion(Assertion::Start)));
-        Ok(Self { steps: writer.steps, groups: parsed.groups, anchored })
+        Ok(Self { steps: writer.steps, groups: parsed.groups, recalls: parsed.recalls, anchored })
     }
 }
 
@@ -56,7 +58,7 @@ struct Writer {
 impl Writer {
     fn push(&mut self, step: Step) -> Result<usize, RegexError> {
         if self.steps.len() >= MAX_STEPS {
-            return Err(RegexError);
+            return Err(RegexError::Pattern);
         }
         self.steps.push(step);
         Ok(self.steps.len() - 1)
@@ -79,6 +81,7 @@ impl Writer {
                 self.push(Step::Set { negated: *negated, items })?;
             }
             Node::Assertion(position) => drop(self.push(Step::Assertion(*position))?),
+            Node::Recall(group) => drop(self.push(Step::Recall(*group))?),
             Node::Group { number, inner } => {
                 self.push(Step::Open(*number))?;
                 self.node(inner, false)?;
@@ -152,7 +155,7 @@ fn valid_char(text: &[u8]) -> Option<(char, usize)> {
     char_at(text).filter(|(_, len)| *len > 1 || text.first().is_some_and(u8::is_ascii))
 }
 
-fn same_letter(a: char, b: char) -> bool {
+pub(super) fn same_letter(a: char, b: char) -> bool {
     a == b || a.to_lowercase().eq(b.to_lowercase())
 }
 

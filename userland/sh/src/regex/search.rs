@@ -1,4 +1,4 @@
-//! Searching in time that grows with the text and the program and no faster.
+//! Searching without back-references, in time that grows with the text and the program and no faster.
 
 use super::Groups;
 use super::program::{Program, Step, is_at, match_length};
@@ -181,24 +181,24 @@ fn reachable(program: &Program, text: &[u8], fold: bool, start: usize, end: usiz
 
 /// The matches of groups until now.
 #[derive(Clone, Debug)]
-struct Registers {
+pub(super) struct Registers {
     now: Vec<(Option<usize>, Option<usize>)>,
     before: Vec<(Option<usize>, Option<usize>)>,
 }
 
 impl Registers {
-    fn new(groups: usize) -> Self {
+    pub(super) fn new(groups: usize) -> Self {
         let empty = vec![(None, None); groups + 1];
         Self { now: empty.clone(), before: empty }
     }
 
-    fn get(&self, group: usize) -> Option<(usize, usize)> {
+    pub(super) fn get(&self, group: usize) -> Option<(usize, usize)> {
         let (start, end) = *self.now.get(group)?;
         Some((start?, end?))
     }
 
     /// Records the start or end of a group. An optional group that matches nothing a second time keeps what it had.
-    fn pass(&mut self, step: Option<&Step>, at: usize) {
+    pub(super) fn pass(&mut self, step: Option<&Step>, at: usize) {
         match step {
             Some(Step::Open(group)) => {
                 if let Some(slot) = self.now.get_mut(*group) {
@@ -220,7 +220,7 @@ impl Registers {
         }
     }
 
-    fn into_groups(self, groups: &mut Groups) {
+    pub(super) fn into_groups(self, groups: &mut Groups) {
         for (group, slot) in groups.iter_mut().enumerate().skip(1) {
             *slot = self.get(group);
         }

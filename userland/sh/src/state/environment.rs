@@ -23,8 +23,10 @@ impl Shell {
         if self.vars.get(b"OLDPWD").is_none() {
             self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
         }
-        let aliases = Value::Assoc(vars::Assoc::with_buckets(64));
-        self.vars.insert(b"BASH_ALIASES"[..].into(), Var { value: aliases, flags: 0 });
+        for (name, buckets) in [(&b"BASH_ALIASES"[..], 64), (b"BASH_CMDS", 256)] {
+            let value = Value::Assoc(vars::Assoc::with_buckets(buckets));
+            self.vars.insert(name.into(), Var { value, flags: 0 });
+        }
         self.set_level(called);
         for (name, value, flags) in
             [(&b"IFS"[..], &b" \t\n"[..], 0), (b"OPTERR", b"1", 0), (b"OPTIND", b"1", vars::INTEGER)]

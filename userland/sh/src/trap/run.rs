@@ -87,6 +87,7 @@ impl Shell {
         self.flow.loops = loops;
         self.flow.conditions = tested;
         self.traps.running.pop();
+        self.traps.last_status = self.status;
         if result == Err(Unwind::Exit) && signal >= ERR {
             // A trap that ends the shell does not run for commands of the EXIT trap.
             self.traps.set(signal, None);
@@ -123,13 +124,21 @@ impl Shell {
         result
     }
 
-    /// Runs the DEBUG trap before a command.
+    /// Runs the DEBUG trap before a command. Returns false if `extdebug` skips the command.
     #[inline(never)]
-    pub(crate) fn run_debug_trap(&mut self) -> EvalResult {
-        if self.traps.is_running(DEBUG) {
-            return Ok(());
+    pub(crate) fn run_debug_trap(&mut self) -> EvalResult<bool> {
+        if self.traps.get(DEBUG).is_none_or(|text| text.is_empty()) || self.traps.is_running(DEBUG) {
+            return Ok(true);
         }
-        self.run_trap(DEBUG)
+        self.run_trap(DEBUG)?;
+        if !self.options.extdebug || self.traps.last_status == 0 {
+            return Ok(true);
+        }
+        if self.traps.last_status == 2 && (self.flow.sources > 0 || self.frames.iter().any(|frame| frame.is_function)) {
+            return Err(Unwind::Return);
+        }
+        self.status = 0;
+        Ok(false)
     }
 
     /// Runs the EXIT trap, with the status of the last command, then the default action of the signal.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{DeclareOptions, name_of};
 use crate::eval::{DeclArg, declared_word};
+use crate::expand::lossy;
 use crate::ir::AssignValue;
 use crate::ir::{Bytes, Name};
 use crate::state::{EvalResult, Shell};
@@ -43,7 +44,12 @@ pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], requested: &Declare
         } else if marks {
             status |= mark(shell, &function.name, requested);
         } else if requested.function_names && !requested.print {
-            shell.print([&name[..], b"\n"].concat());
+            let mut line = name;
+            if shell.options.extdebug {
+                line.extend_from_slice(format!(" {} {}", function.line, lossy(&function.source)).as_bytes());
+            }
+            line.push(b'\n');
+            shell.print(line);
         } else {
             let mut text = if requested.function_names { Bytes::new() } else { crate::print::function(&function) };
             let attributes = shell.function_attributes(&name);

@@ -65,6 +65,7 @@ fn hides_value(name: &[u8]) -> bool {
         "BASH_ARGV0",
         "BASH_COMMAND",
         "BASH_SUBSHELL",
+        "COMP_WORDBREAKS",
         "EPOCHREALTIME",
         "EPOCHSECONDS",
         "HISTCMD",
@@ -81,6 +82,7 @@ fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     match name {
         b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" => Some([b"declare -i ", name].concat()),
         b"DIRSTACK" | b"GROUPS" => Some([b"declare -a ", name, b"=()"].concat()),
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.invocation.args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
         _ if hides_value(name) => Some([b"declare -- ", name].concat()),
         _ => shell.computed_declaration(name),
     }

@@ -49,7 +49,7 @@ impl Shell {
         if name.is_empty() {
             return None;
         }
-        let checked = self.options.posix;
+        let checked = self.options.posix || self.options.checkhash;
         // A program found relative to the working directory is looked up again if it no longer exists there.
         if let Some((path, hits)) = self.hash.get_mut(name)
             && (!(checked || path.starts_with(b"./")) || rt::stat(path, true).is_ok_and(|stat| stat.mode & 0o111 != 0))

@@ -35,6 +35,20 @@ impl Shell {
         };
         self.io.flush();
         match self.spawn(&path, args) {
+            Err(Errno::NOENT) if !name.contains(&b'/') && self.options.checkhash => {
+                // The file in the hash table no longer exists.
+                self.forget_program(&name);
+                match self.find_for(&name, remembers) {
+                    Some(path) => match self.spawn(&path, args) {
+                        Ok(pid) => Ok(Ok(pid)),
+                        Err(errno) => self.cannot_start(&name, &path, args, errno),
+                    },
+                    None => {
+                        self.not_found(&name);
+                        Ok(Err(127))
+                    }
+                }
+            }
             Ok(pid) => Ok(Ok(pid)),
             Err(errno) => self.cannot_start(&name, &path, args, errno),
         }

@@ -6,6 +6,7 @@ use crate::expand::lossy;
 use crate::ir::{Assign, AssignValue, Bytes, Name};
 use crate::parse::token::name_len;
 use crate::state::{EvalResult, Shell};
+use crate::vars::Value;
 
 /// One argument of a declaration.
 pub(in crate::builtins::declare) struct Declared<'a> {
@@ -28,8 +29,8 @@ pub(super) fn read_argument<'a>(
     arg: &'a DeclArg,
     requested: &DeclareOptions,
 ) -> EvalResult<Option<Declared<'a>>> {
-    let word = match arg {
-        DeclArg::Word(word) => word.clone(),
+    let (word, once) = match arg {
+        DeclArg::Word(word) => (word.clone(), false),
         DeclArg::Assign(assign) => match (&assign.value, &assign.subscript) {
             (AssignValue::Array(_), _) => {
                 let name = Name::clone(&assign.name);
@@ -50,11 +51,11 @@ pub(super) fn read_argument<'a>(
                 let key = shell.expand_text(&subscript.key)?;
                 let value = shell.expand_text(value)?;
                 let operator: &[u8] = if assign.append { b"]+=" } else { b"]=" };
-                [&assign.name[..], b"[", &key, operator, &value].concat()
+                ([&assign.name[..], b"[", &key, operator, &value].concat(), true)
             }
         },
     };
-    match split_word(&word) {
+    match split_word(shell, &word, once && shell.options.assoc_expand_once) {
         Some(declared) if declared.subscript.is_none() || requested.base == 0 => Ok(Some(declared)),
         Some(Declared { name, subscript: Some(subscript), .. }) => {
             let element = [&name[..], b"[", &subscript, b"]"].concat();
@@ -69,12 +70,13 @@ pub(super) fn read_argument<'a>(
 }
 
 /// A word such as `name` or `name[subscript]+=value`; `None` if it is invalid.
-fn split_word(word: &[u8]) -> Option<Declared<'static>> {
+fn split_word(shell: &Shell, word: &[u8], once: bool) -> Option<Declared<'static>> {
     let (name, rest) = word.split_at(name_len(word));
     if name.is_empty() {
         return None;
     }
-    let (subscript, rest) = crate::expand::split_subscript(rest)?;
+    let assoc = shell.vars.get(name).is_some_and(|var| matches!(var.value, Value::Assoc(_)));
+    let (subscript, rest) = crate::expand::split_subscript(rest, assoc && once)?;
     let (append, value) = match rest {
         b"" => (false, None),
         [b'=', value @ ..] => (false, Some(value)),

@@ -60,7 +60,7 @@ pub(super) fn make_local(shell: &mut Shell, name: &Name, requested: &DeclareOpti
     let outer = old.as_ref().map_or(0, |var| var.flags);
     if !shell.vars.make_local(name) {
         match old {
-            Some(mut old) if requested.inherit => {
+            Some(mut old) if requested.inherit || shell.options.localvar_inherit => {
                 old.flags &= !vars::NAMEREF;
                 shell.vars.insert(Name::clone(name), old);
             }
@@ -113,7 +113,7 @@ fn convert(shell: &mut Shell, name: &Name, requested: &DeclareOptions, array: bo
         return Conversion::Done;
     }
     // The previous text of a local variable does not become an element.
-    let drops = requested.local && !requested.global;
+    let drops = requested.local && !requested.global && !shell.options.localvar_inherit;
     let var = shell.vars.entry(name);
     var.value = match std::mem::take(&mut var.value) {
         Value::Text(_) if drops => {
