@@ -30,8 +30,6 @@ pub(crate) struct Inputs {
     current: Option<(String, Box<dyn BufRead>)>,
     line: usize,
     reader: Reader,
-    /// Events of the last value that were not returned yet.
-    events: VecDeque<Val>,
     /// Data read but not yet parsed.
     piece: Vec<u8>,
     at: usize,
@@ -57,8 +55,7 @@ impl Inputs {
             files: files.into(),
             current: None,
             line: 0,
-            reader: Reader::default(),
-            events: VecDeque::new(),
+            reader: Reader::new(reading.stream),
             piece: Vec::new(),
             at: 0,
             rest: Vec::new(),
@@ -110,21 +107,7 @@ impl Inputs {
         }
     }
 
-    /// The next value, or with `--stream` the next event of one.
     fn next_value(&mut self) -> Result<Option<Val>, String> {
-        if !self.reading.stream {
-            return self.read_value();
-        }
-        if self.events.is_empty()
-            && let Some(value) = self.read_value()?
-        {
-            let events = crate::builtins::events(value).map_err(|error| error.to_string())?;
-            self.events.extend(events.into_items());
-        }
-        Ok(self.events.pop_front())
-    }
-
-    fn read_value(&mut self) -> Result<Option<Val>, String> {
         loop {
             let found = self.reader.next(&self.piece, &mut self.at);
             match found {

@@ -3,7 +3,7 @@
 use tidebox_gnu::message::{bytes_path, error_text};
 
 use crate::input::Reading;
-use crate::json::{Layout, parse_all, parse_one};
+use crate::json::{Colors, Layout, parse_all, parse_one};
 use crate::run::Form;
 use crate::value::{Map, Val};
 
@@ -65,6 +65,8 @@ Command options:
       --indent n            indent with n spaces (7 at most);
       --unbuffered          write each output at once;
       --stream              read inputs as streams of their parts;
+      --stream-errors       as --stream, with errors as values;
+      --seq                 read and write JSON text sequences;
   -f, --from-file file      read the filter from a file;
   -e, --exit-status         end with a code that tells of the last output;
       --arg name value      set $name to the string value;
@@ -107,8 +109,8 @@ fn misuse(message: impl Into<String>) -> Other {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
-    let layout = Layout { indent: None, sort_keys: false, ascii: false, colored: false };
-    let form = Form { layout, raw: false, end: "\n", unbuffered: false };
+    let layout = Layout { indent: None, sort_keys: false, ascii: false, colors: None };
+    let form = Form { layout, raw: false, end: "\n", sequence: false, unbuffered: false };
     let options = Options {
         program: String::new(),
         from_file: false,
@@ -208,14 +210,20 @@ impl Parsing {
             "from-file" => self.options.from_file = true,
             "tab" => self.indent = Some("\t".to_owned()),
             "indent" => self.indent_by(rest.next())?,
+            "seq" => form.sequence = true,
             "stream" => self.options.reading.stream = true,
+            "stream-errors" => return Err(Other::Fail("jq: --stream-errors is not supported".to_owned())),
             "exit-status" => self.options.exit_status = true,
             "args" => self.further = Further::Strings,
             "jsonargs" => self.further = Further::Json,
-            name @ ("arg" | "argjson" | "slurpfile" | "rawfile") => self.variable(name, rest)?,
+            name @ ("arg" | "argjson" | "slurpfile" | "rawfile" | "argfile") => self.variable(name, rest)?,
             "help" => return Err(Other::Print(help())),
             "version" => return Err(Other::Print(format!("{VERSION}\n"))),
+            "build-configuration" => return Err(Other::Print("jaq\n".to_owned())),
             "library-path" => return Err(Other::Fail("jq: modules (--library-path) are not supported".to_owned())),
+            name if name.starts_with("debug-") || name == "run-tests" => {
+                return Err(Other::Fail(format!("jq: {option} is not supported")));
+            }
             _ => return Err(misuse(format!("jq: Unknown option {option}"))),
         }
         Ok(())
@@ -276,7 +284,16 @@ impl Parsing {
         let colored = self.color.unwrap_or_else(|| {
             tidebox_rt::is_terminal(1) && std::env::var_os("NO_COLOR").is_none_or(|setting| setting.is_empty())
         });
-        options.form.layout.colored = colored;
+        if let Some(setting) = std::env::var_os("JQ_COLORS") {
+            match Colors::from_setting(&setting.to_string_lossy()) {
+                Some(colors) if colored => options.form.layout.colors = Some(colors),
+                Some(_) => {}
+                None => tidebox_gnu::eprint_line!("Failed to set $JQ_COLORS"),
+            }
+        }
+        if colored && options.form.layout.colors.is_none() {
+            options.form.layout.colors = Some(Colors::default());
+        }
         Ok(options)
     }
 }
@@ -300,5 +317,9 @@ fn from_file(option: &str, name: &str, file: &[u8]) -> Result<Val, Other> {
     if option == "rawfile" {
         return Ok(Val::from(text(&content)));
     }
-    parse_all(&content).map(Val::array).map_err(bad)
+    let mut values = parse_all(&content).map_err(bad)?;
+    if option == "argfile" && values.len() == 1 {
+        return Ok(values.pop().unwrap_or(Val::Null));
+    }
+    Ok(Val::array(values))
 }

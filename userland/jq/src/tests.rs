@@ -30,7 +30,7 @@ fn calculated_numbers_are_the_shortest_that_read_back() {
 
 #[test]
 fn a_value_may_come_in_pieces() {
-    let mut reader = Reader::default();
+    let mut reader = Reader::new(false);
     let mut found = Vec::new();
     for piece in [&b"[1, \"\xc3"[..], b"\xa4\\u00", b"e9\"", b"] tr", b"ue "] {
         let mut at = 0;

@@ -12,10 +12,12 @@ pub(super) const FILTERS: &[Entry] = &[
     plain!("@tsv", tsv),
     plain!("@html", |value: Val| -> Result { Ok(Val::from(html(&text_of(&value)))) }),
     plain!("@uri", |value: Val| -> Result { Ok(Val::from(uri(&text_of(&value)))) }),
+    plain!("@urid", |value: Val| -> Result { Ok(Val::from(from_uri(&text_of(&value)))) }),
     plain!("@sh", shell),
     plain!("@base64", |value: Val| -> Result { Ok(Val::from(base64(text_of(&value).as_bytes()))) }),
     plain!("@base64d", from_base64),
     plain!("@base32", |value: Val| -> Result { Ok(Val::from(base32(text_of(&value).as_bytes()))) }),
+    plain!("@base32d", from_base32),
     unary!("format", |value: Val, name: Val| match name.as_str() {
         Some("text") => Ok(Val::from(text_of(&value))),
         Some("json") => Ok(Val::from(value.json())),
@@ -27,6 +29,7 @@ pub(super) const FILTERS: &[Entry] = &[
         Some("base64") => Ok(Val::from(base64(text_of(&value).as_bytes()))),
         Some("base64d") => from_base64(value),
         Some("base32") => Ok(Val::from(base32(text_of(&value).as_bytes()))),
+        Some("base32d") => from_base32(value),
         Some(name) => Err(fault(format!("{name} is not a valid format"))),
         None => Err(fault(format!("{} is not a valid format", name.described()))),
     }),
@@ -108,6 +111,18 @@ fn uri(text: &str) -> String {
     out
 }
 
+fn from_uri(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let code = text.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        out.push(code.unwrap_or(*byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 fn shell(value: Val) -> Result {
     let items = match value {
         array @ Val::Array(_) => array.into_items(),
@@ -187,4 +202,12 @@ fn from_base64(value: Val) -> Result {
         return Err(fault(format!("{} trailing base64 byte found", described())));
     }
     Ok(Val::from(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn from_base32(value: Val) -> Result {
+    let text = text_of(&value);
+    match decode(&text, BASE32, 5) {
+        Some(bytes) => Ok(Val::from(String::from_utf8_lossy(&bytes).into_owned())),
+        None => Err(fault(format!("{} is not valid base32 data", Val::text(&text).described()))),
+    }
 }

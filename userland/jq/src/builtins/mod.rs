@@ -18,7 +18,6 @@ use crate::value::{Result, Val};
 
 pub(crate) use definitions::{DEFINITIONS, definition};
 pub(crate) use regex::Patterns;
-pub(crate) use streams::events;
 
 /// A filter for jaq.
 pub(crate) type Filter = jaq_core::native::Fun<Kind>;

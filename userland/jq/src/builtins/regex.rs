@@ -68,11 +68,28 @@ fn compile(pattern: &Rc<str>, flags: &Flags, world: &crate::run::World) -> Resul
         .ignore_whitespace(flags.extended)
         .dot_matches_new_line(flags.dot_matches_newline);
     let regex = builder.build().map_err(|error| {
-        fault(format!("{pattern} (at offset 0) is not a valid regex: {error}"))
+        fault(format!("{pattern} (at offset 0) is not a valid regex: {}", words_of_oniguruma(&error)))
     })?;
     let regex = Rc::new(regex);
     patterns.insert(key, Rc::clone(&regex));
     Ok(regex)
+}
+
+/// Error of a pattern; frequent errors have Oniguruma's message.
+fn words_of_oniguruma(error: &fancy_regex::Error) -> String {
+    let text = error.to_string();
+    let known = [
+        ("Opening parenthesis without closing", "end pattern with unmatched parenthesis"),
+        ("unclosed group", "end pattern with unmatched parenthesis"),
+        ("unopened group", "unmatched close parenthesis"),
+        ("unclosed character class", "premature end of char-class"),
+        ("Invalid character class", "premature end of char-class"),
+        ("repetition operator missing", "target of repeat operator is not specified"),
+        ("Target of repeat operator is invalid", "target of repeat operator is not specified"),
+        ("Backslash without following", "end pattern at escape"),
+    ];
+    let found = known.iter().find(|(ours, _)| text.contains(ours));
+    found.map_or(text.clone(), |(_, theirs)| (*theirs).to_owned())
 }
 
 fn matches(value: &Val, pattern: &Val, flags: &Val, only_test: bool, world: &crate::run::World) -> Result {

@@ -7,7 +7,7 @@ pub(super) const FILTERS: &[Entry] = &[plain!("events", events)];
 
 /// The leaves of a value with their paths, and the ends of its arrays and objects.
 #[expect(clippy::unnecessary_wraps, reason = "one form for all filters")]
-pub(crate) fn events(value: Val) -> Result {
+fn events(value: Val) -> Result {
     let mut found = Vec::new();
     // Pending events, the next one last: a value, or a closing event.
     let mut waiting = vec![(Vec::new(), Some(value))];

@@ -1,8 +1,9 @@
 //! JSON parser for a stream of values, and writer.
 
+mod events;
 mod read;
 mod values;
 mod write;
 
 pub(crate) use read::{Reader, parse_all, parse_one};
-pub(crate) use write::{Layout, compact, write};
+pub(crate) use write::{Colors, Layout, compact, write};

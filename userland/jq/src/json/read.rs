@@ -3,6 +3,7 @@
 mod token;
 use std::rc::Rc;
 
+use super::events::Events;
 use super::values::Values;
 use crate::value::Val;
 use token::{literal_value, unescaped};
@@ -11,31 +12,50 @@ use token::{literal_value, unescaped};
 pub(crate) type Fault = &'static str;
 
 /// Scanner state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    #[default]
     Normal,
     String,
     Escape,
 }
 
+/// Builder for tokens.
+#[derive(Debug)]
+enum Builder {
+    Values(Values),
+    Events(Events),
+}
+
 /// Parses values from chunks of text.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Reader {
     state: State,
     /// The current literal or string.
     token: Vec<u8>,
-    builder: Values,
-    /// Number of lines that have ended.
+    builder: Builder,
     line: usize,
     column: usize,
     /// Bytes of a byte order mark seen at the start.
     mark: usize,
 }
 
+/// The separator of a JSON text sequence.
+const RECORD_SEPARATOR: u8 = 0x1e;
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl Reader {
+    /// Parses values, or with `streaming` their events.
+    pub(crate) fn new(streaming: bool) -> Self {
+        Self {
+            state: State::Normal,
+            token: Vec::new(),
+            builder: if streaming { Builder::Events(Events::default()) } else { Builder::Values(Values::default()) },
+            line: 1,
+            column: 0,
+            mark: 0,
+        }
+    }
+
     /// Parses `text` from `at` up to and including the next value, and advances `at`.
     pub(crate) fn next(&mut self, text: &[u8], at: &mut usize) -> Result<Option<Val>, String> {
         if let Some(value) = self.builder.take() {
@@ -69,7 +89,7 @@ impl Reader {
         if let Some(value) = self.builder.take() {
             return Ok(Some(value));
         }
-        let place = format!("at EOF at line {}, column {}", self.line + 1, self.column);
+        let place = format!("at EOF at line {}, column {}", self.line, self.column);
         let state = std::mem::replace(&mut self.state, State::Normal);
         if state != State::Normal {
             self.reset();
@@ -88,12 +108,12 @@ impl Reader {
 
     fn reset(&mut self) {
         self.token.clear();
-        self.builder = Values::default();
+        self.builder.reset();
         self.state = State::Normal;
     }
 
     fn failed(&mut self, fault: Fault) -> String {
-        let message = format!("{fault} at line {}, column {}", self.line + 1, self.column);
+        let message = format!("{fault} at line {}, column {}", self.line, self.column);
         self.reset();
         message
     }
@@ -103,6 +123,9 @@ impl Reader {
         if byte == b'\n' {
             self.line += 1;
             self.column = 0;
+        }
+        if byte == RECORD_SEPARATOR && self.state == State::Normal {
+            return self.separator();
         }
         match self.state {
             State::String => match byte {
@@ -147,6 +170,14 @@ impl Reader {
         }
     }
 
+    fn separator(&mut self) -> Result<(), Fault> {
+        self.literal()?;
+        if self.builder.is_open() {
+            self.reset();
+        }
+        Ok(())
+    }
+
     /// Ends the current literal.
     fn literal(&mut self) -> Result<(), Fault> {
         if self.token.is_empty() {
@@ -155,6 +186,43 @@ impl Reader {
         let value = literal_value(&self.token)?;
         self.token.clear();
         self.builder.value(value)
+    }
+}
+
+impl Builder {
+    fn value(&mut self, value: Val) -> Result<(), Fault> {
+        match self {
+            Self::Values(values) => values.value(value),
+            Self::Events(events) => events.value(value),
+        }
+    }
+
+    fn structure(&mut self, byte: u8) -> Result<(), Fault> {
+        match self {
+            Self::Values(values) => values.structure(byte),
+            Self::Events(events) => events.structure(byte),
+        }
+    }
+
+    fn take(&mut self) -> Option<Val> {
+        match self {
+            Self::Values(values) => values.take(),
+            Self::Events(events) => events.take(),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Values(values) => values.is_open(),
+            Self::Events(events) => events.is_open(),
+        }
+    }
+
+    fn reset(&mut self) {
+        match self {
+            Self::Values(values) => *values = Values::default(),
+            Self::Events(events) => *events = Events::default(),
+        }
     }
 }
 
@@ -170,7 +238,7 @@ pub(crate) fn parse_one(text: &[u8]) -> Result<Val, String> {
 
 /// All values of a text.
 pub(crate) fn parse_all(text: &[u8]) -> Result<Vec<Val>, String> {
-    let mut reader = Reader::default();
+    let mut reader = Reader::new(false);
     let mut values = Vec::new();
     let mut at = 0;
     while let Some(value) = reader.next(text, &mut at)? {

@@ -12,19 +12,49 @@ pub(crate) struct Layout {
     pub(crate) sort_keys: bool,
     /// Non-ASCII characters are escaped.
     pub(crate) ascii: bool,
-    pub(crate) colored: bool,
+    pub(crate) colors: Option<Colors>,
 }
 
-/// The color of a key.
-const KEY_COLOR: &str = "\x1b[34;1m";
+/// Terminal escape sequences, one per type of value.
+#[derive(Clone, Debug)]
+pub(crate) struct Colors {
+    /// null, false, true, numbers, strings, arrays, objects.
+    values: [String; 7],
+    key: String,
+}
 
-/// The terminal escape sequence before a value of this type.
-fn color_of(value: &Val) -> &'static str {
-    match value {
-        Val::Null => "\x1b[1;30m",
-        Val::Bool(_) | Val::Number(_) => "\x1b[0;39m",
-        Val::String(_) => "\x1b[0;32m",
-        Val::Array(_) | Val::Object(_) => "\x1b[1;39m",
+impl Default for Colors {
+    fn default() -> Self {
+        let code = |code: &str| format!("\x1b[{code}m");
+        Self { values: ["1;30", "0;39", "0;39", "0;39", "0;32", "1;39", "1;39"].map(code), key: code("34;1") }
+    }
+}
+
+impl Colors {
+    /// Parses `JQ_COLORS`: codes separated by colons; omitted ones keep their default. `None` if invalid.
+    pub(crate) fn from_setting(setting: &str) -> Option<Self> {
+        let mut colors = Self::default();
+        let slots = colors.values.iter_mut().chain(std::iter::once(&mut colors.key));
+        for (slot, code) in slots.zip(setting.split(':')) {
+            if !code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';') || code.len() > 12 {
+                return None;
+            }
+            *slot = format!("\x1b[{code}m");
+        }
+        Some(colors)
+    }
+
+    fn of(&self, value: &Val) -> &str {
+        let [null, no, yes, number, string, array, object] = &self.values;
+        match value {
+            Val::Null => null,
+            Val::Bool(false) => no,
+            Val::Bool(true) => yes,
+            Val::Number(_) => number,
+            Val::String(_) => string,
+            Val::Array(_) => array,
+            Val::Object(_) => object,
+        }
     }
 }
 
@@ -34,14 +64,14 @@ const RESET: &str = "\x1b[0m";
 /// A value on one line.
 pub(crate) fn compact(value: &Val) -> String {
     let mut out = String::new();
-    write(&mut out, value, &Layout { indent: None, sort_keys: false, ascii: false, colored: false });
+    write(&mut out, value, &Layout { indent: None, sort_keys: false, ascii: false, colors: None });
     out
 }
 
 /// A partially written array or object.
 struct Open<'a> {
     entries: Entries<'a>,
-    color: &'static str,
+    color: &'a str,
     close: char,
     is_empty: bool,
 }
@@ -98,18 +128,32 @@ fn line_break(out: &mut String, depth: usize, layout: &Layout) {
 }
 
 fn write_key(out: &mut String, key: &str, color: &str, layout: &Layout) {
-    let [before, after, end] =
-        if layout.colored { [&[RESET, KEY_COLOR].concat(), &[RESET, color].concat(), RESET] } else { [""; 3] };
-    out.push_str(before);
-    write_string(out, key, layout.ascii);
-    out.push_str(after);
-    out.push_str(if layout.indent.is_some() { ": " } else { ":" });
-    out.push_str(end);
+    match &layout.colors {
+        None => {
+            write_string(out, key, layout.ascii);
+            out.push(':');
+            if layout.indent.is_some() {
+                out.push(' ');
+            }
+        }
+        Some(colors) => {
+            out.push_str(RESET);
+            out.push_str(&colors.key);
+            write_string(out, key, layout.ascii);
+            out.push_str(RESET);
+            out.push_str(color);
+            out.push(':');
+            if layout.indent.is_some() {
+                out.push(' ');
+            }
+            out.push_str(RESET);
+        }
+    }
 }
 
 /// Writes a value, or the start of one with entries.
 fn begin<'a>(out: &mut String, value: &'a Val, layout: &'a Layout, open: &mut Vec<Open<'a>>) {
-    let color = if layout.colored { color_of(value) } else { "" };
+    let color = layout.colors.as_ref().map_or("", |colors| colors.of(value));
     out.push_str(color);
     match value {
         Val::Null => out.push_str("null"),
@@ -137,7 +181,7 @@ fn begin<'a>(out: &mut String, value: &'a Val, layout: &'a Layout, open: &mut Ve
             return;
         }
     }
-    if layout.colored {
+    if layout.colors.is_some() {
         out.push_str(RESET);
     }
 }
@@ -147,7 +191,7 @@ fn end(out: &mut String, close: char, color: &str, depth: usize, layout: &Layout
     line_break(out, depth, layout);
     out.push_str(color);
     out.push(close);
-    if layout.colored {
+    if layout.colors.is_some() {
         out.push_str(RESET);
     }
 }

@@ -3,7 +3,7 @@
 use jaq_core::load::parse::BinaryOp;
 
 use super::lower::call;
-use super::parse::{Outcome, Parser};
+use super::parse::{Outcome, Parser, Within};
 use super::{Pattern, Term};
 
 /// Parts of `reduce` and `foreach`.
@@ -17,18 +17,21 @@ struct Fold {
 
 impl Parser<'_> {
     pub(super) fn condition(&mut self) -> Outcome<Term> {
-        self.next();
+        let start = self.next().at;
         let mut branches = Vec::new();
         loop {
             let condition = self.pipe()?;
             self.expect("then", &[])?;
+            self.within.push(Within::Then(start));
             let then = self.pipe()?;
             branches.push((condition, then));
             if self.eat("elif") {
+                self.within.pop();
                 continue;
             }
             let otherwise = if self.eat("else") { Some(Box::new(self.pipe()?)) } else { None };
             self.expect("end", &[])?;
+            self.within.pop();
             return Ok(Term::IfThenElse(branches, otherwise));
         }
     }
@@ -54,27 +57,36 @@ impl Parser<'_> {
     }
 
     pub(super) fn reduce(&mut self) -> Outcome<Term> {
-        let Fold { source, pattern, init, update, .. } = self.fold(false)?;
+        let Fold { source, pattern, init, update, .. } = self.fold("reduce", false)?;
         let update = self.step_of_reduce(update);
         Ok(Term::Fold("reduce", Box::new(source), pattern, vec![init, update]))
     }
 
     pub(super) fn foreach(&mut self) -> Outcome<Term> {
-        let Fold { source, pattern, init, update, extract } = self.fold(true)?;
+        let Fold { source, pattern, init, update, extract } = self.fold("foreach", true)?;
         Ok(self.foreach_of(source, pattern, init, update, extract))
     }
 
     /// `SOURCE as PATTERN (INIT; UPDATE)` after the keyword; with `extracts`, an optional third part.
-    fn fold(&mut self, extracts: bool) -> Outcome<Fold> {
+    fn fold(&mut self, word: &str, extracts: bool) -> Outcome<Fold> {
+        let at = self.peek().at;
         self.next();
         let source = self.deeper(Self::postfix)?;
         self.expect("as", &["as"])?;
-        let pattern = self.pattern()?;
+        let mut patterns = self.patterns()?;
+        if patterns.is_empty() {
+            return Err(self.unexpected(&[]));
+        }
+        let pattern = patterns.remove(0);
         self.expect("(", &["'('"])?;
+        if !patterns.is_empty() {
+            return Err(self.wrong(format!("`?//` in `{word}` is not supported; use `as` inside it"), at));
+        }
+        self.within.push(Within::Brackets);
         let init = self.pipe()?;
         self.expect(";", &[])?;
         let mark = self.scope.mark();
-        self.add_pattern_variables(&pattern);
+        self.add_pattern_variables(std::slice::from_ref(&pattern));
         let update = self.pipe();
         let extract = match &update {
             Ok(_) if extracts && self.eat(";") => Some(self.pipe()),
@@ -83,6 +95,7 @@ impl Parser<'_> {
         self.scope.leave(mark);
         let (update, extract) = (update?, extract.transpose()?);
         self.expect(")", &[])?;
+        self.within.pop();
         Ok(Fold { source, pattern, init, update, extract })
     }
 }

@@ -39,8 +39,8 @@ const KEYWORDS: [&str; 19] = [
 ];
 
 /// Operators; longer ones come before their prefixes.
-const SIGNS: [&str; 29] = [
-    "//=", "!=", "==", "|=", "+=", "-=", "*=", "/=", "%=", "<=", ">=", "//", "..", ".", "?", "=", ";",
+const SIGNS: [&str; 31] = [
+    "?//=", "?//", "//=", "!=", "==", "|=", "+=", "-=", "*=", "/=", "%=", "<=", ">=", "//", "..", ".", "?", "=", ";",
     ",", ":", "|", "+", "-", "*", "/", "%", "$", "<", ">", "\u{0}",
 ];
 
@@ -209,6 +209,8 @@ impl Lexer {
             }
             first if is_name_start(first) => self.push(Kind::Word, word_len(rest)),
             first => match SIGNS.iter().find(|sign| rest.starts_with(*sign)) {
+                // `?//=` is `?` and `//=`.
+                Some(&"?//=") => self.push(Kind::Sign, 1),
                 Some(sign) if first != '\0' => self.push(Kind::Sign, sign.len()),
                 _ => self.push(Kind::Invalid, first.len_utf8()),
             },

@@ -5,12 +5,13 @@ use jaq_core::path::{Opt, Part};
 
 use super::lex::Kind;
 use super::lower::{is_single, step, text};
-use super::parse::{Outcome, Parser};
+use super::parse::{Outcome, Parser, Within};
 use super::{Pattern, Term, keep};
 
 impl Parser<'_> {
     /// After the opening brace.
     pub(super) fn object(&mut self) -> Outcome<Term> {
+        self.within.push(Within::Brackets);
         let mut entries = Vec::new();
         while !self.peek().is("}") {
             entries.push(self.entry()?);
@@ -19,6 +20,7 @@ impl Parser<'_> {
             }
         }
         self.expect("}", &["'}'"])?;
+        self.within.pop();
         Ok(self.construct(entries))
     }
 
@@ -92,11 +94,33 @@ impl Parser<'_> {
                 self.next();
                 let key = self.pipe()?;
                 self.expect(")", &[])?;
+                self.check_key(&key, token.at)?;
                 self.expect(":", &["':'"])?;
                 Ok((key, self.value()?))
             }
-            _ => Err(self.unexpected(&[])),
+            _ => {
+                let broken = self.unexpected(&[]);
+                let signs = (0..).map(|count| self.look(count)).take_while(|next| next.kind != Kind::End);
+                let sign = signs.into_iter().find(|next| [":", ",", "}"].iter().any(|sign| next.is(sign)));
+                if sign.is_some_and(|sign| sign.is(":")) {
+                    return Err(self.wrong("May need parentheses around object key expression", token.at));
+                }
+                Err(broken)
+            }
         }
+    }
+
+    /// A constant key must be a string.
+    pub(super) fn check_key(&mut self, key: &Term, at: usize) -> Outcome<()> {
+        let kind = match key {
+            Term::Num(number) => format!("number ({number})"),
+            Term::Call(name @ ("true" | "false"), arguments) if arguments.is_empty() => format!("boolean ({name})"),
+            Term::Call("null", arguments) if arguments.is_empty() => "null (null)".to_owned(),
+            Term::Arr(None) => "array ([])".to_owned(),
+            Term::Obj(entries) if entries.is_empty() => "object ({})".to_owned(),
+            _ => return Ok(()),
+        };
+        Err(self.wrong(format!("Cannot use {kind} as object key"), at))
     }
 
     /// A value binds like a term; only pipes and signs are allowed outside parentheses.

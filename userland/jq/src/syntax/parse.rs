@@ -31,11 +31,21 @@ pub(super) type Outcome<T> = Result<T, ParseFailed>;
 #[derive(Debug)]
 pub(super) struct ParseFailed;
 
+/// Context that selects the additional message of an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Within {
+    /// Brackets, after which parsing would continue.
+    Brackets,
+    /// An `if` parsed up to `then`, and its start.
+    Then(usize),
+}
+
 /// Reads a program.
 pub(crate) struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     pub(super) fresh: usize,
+    pub(super) within: Vec<Within>,
     nesting: usize,
     /// The longest operator chain in the current term, a lower bound of its depth.
     chain: usize,
@@ -55,6 +65,7 @@ impl<'a> Parser<'a> {
             tokens: tokens(program),
             at: 0,
             fresh: 0,
+            within: Vec::new(),
             nesting: 0,
             chain: 0,
             scope,

@@ -6,7 +6,7 @@ use super::parse::{Outcome, Parser};
 use super::{Pattern, Term, keep};
 
 /// The variables of a pattern.
-fn variables(pattern: &Pattern, found: &mut Vec<&'static str>) {
+pub(super) fn variables(pattern: &Pattern, found: &mut Vec<&'static str>) {
     match pattern {
         Pattern::Var(name) => found.push(name),
         Pattern::Arr(items) => items.iter().for_each(|item| variables(item, found)),
@@ -15,15 +15,26 @@ fn variables(pattern: &Pattern, found: &mut Vec<&'static str>) {
 }
 
 impl Parser<'_> {
-    pub(super) fn add_pattern_variables(&mut self, pattern: &Pattern) {
+    /// Patterns separated by `?//`.
+    pub(super) fn patterns(&mut self) -> Outcome<Vec<Pattern>> {
+        let mut patterns = vec![self.pattern()?];
+        while self.eat("?//") {
+            patterns.push(self.pattern()?);
+        }
+        Ok(patterns)
+    }
+
+    pub(super) fn add_pattern_variables(&mut self, patterns: &[Pattern]) {
         let mut found = Vec::new();
-        variables(pattern, &mut found);
+        for pattern in patterns {
+            variables(pattern, &mut found);
+        }
         for name in found {
             self.scope.add_variable(name);
         }
     }
 
-    pub(super) fn pattern(&mut self) -> Outcome<Pattern> {
+    fn pattern(&mut self) -> Outcome<Pattern> {
         self.deeper(Self::pattern_inner)
     }
 
@@ -72,6 +83,7 @@ impl Parser<'_> {
             _ if self.eat("(") => {
                 let key = self.pipe()?;
                 self.expect(")", &[])?;
+                self.check_key(&key, token.at)?;
                 key
             }
             _ => return Err(self.unexpected(&[])),

@@ -5,15 +5,32 @@ use jaq_core::path::{Opt, Part};
 
 use super::lex::{Kind, Token};
 use super::lower::{call, step, text};
-use super::parse::{Outcome, Parser};
+use super::parse::{Outcome, Parser, Within};
 use super::{Term, keep};
 
 /// Known formats; others fail when they are used.
-const FORMATS: [&str; 10] =
-    ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@sh", "@base64", "@base64d", "@base32"];
+const FORMATS: [&str; 11] =
+    ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@urid", "@sh", "@base64", "@base64d", "@base32"];
 
 /// Filters with several value arguments that evaluate the last one first. jq does not define these in its own language.
-const LAST_FIRST: [&str; 7] = ["setpath", "pow", "atan2", "fmin", "fmax", "fmod", "split"];
+const LAST_FIRST: [&str; 16] = [
+    "setpath",
+    "pow",
+    "atan2",
+    "fmin",
+    "fmax",
+    "fmod",
+    "ldexp",
+    "scalb",
+    "scalbln",
+    "nextafter",
+    "nexttoward",
+    "copysign",
+    "drem",
+    "fma",
+    "hypot",
+    "split",
+];
 
 impl Parser<'_> {
     /// A term with the fields, indices and question marks after it.
@@ -71,7 +88,9 @@ impl Parser<'_> {
 
     /// After `[` following a term.
     fn bracket(&mut self, head: Term) -> Outcome<Term> {
+        self.within.push(Within::Brackets);
         let result = self.bracket_inner(head)?;
+        self.within.pop();
         Ok(result)
     }
 
@@ -167,8 +186,10 @@ impl Parser<'_> {
             }
             "(" => {
                 self.next();
+                self.within.push(Within::Brackets);
                 let inner = self.pipe()?;
                 self.expect(")", &[])?;
+                self.within.pop();
                 Ok(inner)
             }
             "[" => {
@@ -176,8 +197,10 @@ impl Parser<'_> {
                 if self.eat("]") {
                     return Ok(Term::Arr(None));
                 }
+                self.within.push(Within::Brackets);
                 let inner = self.pipe()?;
                 self.expect("]", &[])?;
+                self.within.pop();
                 Ok(Term::Arr(Some(Box::new(inner))))
             }
             "{" => {
@@ -218,6 +241,7 @@ impl Parser<'_> {
     fn filter(&mut self, token: Token) -> Outcome<Term> {
         let mut arguments = Vec::new();
         if self.eat("(") {
+            self.within.push(Within::Brackets);
             loop {
                 arguments.push(self.pipe()?);
                 if !self.eat(";") {
@@ -225,6 +249,7 @@ impl Parser<'_> {
                 }
             }
             self.expect(")", &[])?;
+            self.within.pop();
         }
         let arity = arguments.len();
         if let Some(called) = self.scope.filter(token.text, arity) {
@@ -280,11 +305,13 @@ impl Parser<'_> {
                 }
                 Kind::InterpolationStart => {
                     self.next();
+                    self.within.push(Within::Brackets);
                     let term = self.pipe()?;
                     if self.peek().kind != Kind::InterpolationEnd {
                         return Err(self.unexpected(&[]));
                     }
                     self.next();
+                    self.within.pop();
                     parts.push(StrPart::Term(term));
                 }
                 Kind::QuoteEnd => {

@@ -27,6 +27,14 @@ fn text_within_quotes_is_no_program_but_what_is_interpolated_is() {
 }
 
 #[test]
+fn an_alternative_pattern_is_not_an_update() {
+    let texts: Vec<&str> = tokens(".a?//=1").iter().map(|token| token.text).collect();
+    assert_eq!(texts, [".a", "?", "//=", "1", ""]);
+    let texts: Vec<&str> = tokens("$a?//$b").iter().map(|token| token.text).collect();
+    assert_eq!(texts, ["$", "a", "?//", "$", "b", ""]);
+}
+
+#[test]
 fn good_programs_are_read_to_their_end() {
     for program in [
         ".",
@@ -39,6 +47,15 @@ fn good_programs_are_read_to_their_end() {
     ] {
         assert_eq!(errors(program), [""; 0], "{program}");
     }
+}
+
+#[test]
+fn an_unfinished_condition_is_reported_twice() {
+    let unfinished = errors("if 1 then 2");
+    assert_eq!(unfinished.len(), 2);
+    assert!(unfinished[1].contains("Possibly unterminated 'if' statement"));
+    // Within brackets, parsing would continue after them.
+    assert_eq!(errors("if 1 then (2 3").len(), 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Token cursor and unexpected-token errors.
 
 use super::super::lex::{Kind, Token};
-use super::{Outcome, ParseFailed, Parser, SyntaxError};
+use super::{Outcome, ParseFailed, Parser, SyntaxError, Within};
 
 impl Parser<'_> {
     pub(in crate::syntax) fn peek(&self) -> Token {
@@ -48,6 +48,10 @@ impl Parser<'_> {
         }
         message.push_str(" (Unix shell quoting issues?)");
         self.errors.push(SyntaxError { message, at: token.at });
+        if let Some(Within::Then(at)) = self.within.last() {
+            let message = "Possibly unterminated 'if' statement".to_owned();
+            self.errors.push(SyntaxError { message, at: *at });
+        }
         ParseFailed
     }
 
