@@ -16,8 +16,6 @@ pub(crate) struct Entry {
     pub(crate) size: u64,
     /// Listed content of a directory.
     pub(crate) children: Vec<Self>,
-    /// True if the directory contains anything that could be listed.
-    pub(crate) is_full: bool,
     /// The entry is a file with a list of paths.
     pub(crate) is_list: bool,
     /// Reason why a directory is not listed.

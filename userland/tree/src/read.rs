@@ -50,7 +50,6 @@ impl<'a> Reader<'a> {
         let rules = if self.options.gitignore { self.rules.enter(&folder.path) } else { 0 };
         match self.entries(&folder.path, depth) {
             Ok(entries) => {
-                folder.is_full = !entries.is_empty();
                 let count = entries.len();
                 if self.options.limit.is_some_and(|limit| count > limit) {
                     folder.problem = Some(format!("{count} entries exceeds filelimit, not opening dir"));
