@@ -153,7 +153,8 @@ def test_a_stopped_command_stops_no_process_of_an_earlier_one(end: str) -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        done = await backend.run("sleep 2.2; touch go; until [ -e went ]; do sleep 0.02; done; ls", shell=True, timeout=60)
+        wait = "sleep 2.2; touch go; until [ -e went ]; do sleep 0.02; done; ls"
+        done = await backend.run(wait, shell=True, timeout=60)
         assert done.stdout == "go\nready\nwent\n"
         await backend.destroy()
 
