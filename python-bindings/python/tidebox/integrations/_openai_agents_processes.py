@@ -109,10 +109,13 @@ class LiveProcess:
 
     async def is_running(self) -> bool:
         """Returns whether the process runs."""
+        after = self._next
         try:
-            return (await self.process.read(self._next, max_bytes=1)).running
+            while (page := await self.process.read(after)).running and page.data:
+                after = page.next
         except ValueError:  # The sandbox has forgotten it.
             return False
+        return page.running
 
 
 class LiveProcesses:

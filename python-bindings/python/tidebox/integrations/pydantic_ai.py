@@ -56,6 +56,13 @@ PROVIDER = "tidebox"
 NO_TIMEOUT = 365 * 86400.0
 """Seconds of a command without a timeout: every command of a sandbox has a limit, and Pydantic AI wants none."""
 
+_KILLED = (137, 143)
+"""Exit codes of a command that closing the sandbox ended, by SIGKILL or SIGTERM."""
+
+_CHECKS = 5
+_CHECK_INTERVAL = 0.05
+"""Seconds between two checks whether a sandbox is being closed."""
+
 PREVIEW_BYTES = 64 << 10
 """Bytes of each output stream that `WorkspaceOutputLimitError` has."""
 
@@ -187,7 +194,15 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
             result = await execute_and_keep(
                 sandbox, command, env={**self._env, **(env or {})}, timeout=limit, on_overflow="stop"
             )
+            if result.exit_code in _KILLED:
+                await self._check_open(sandbox)
         return _completed(result, limit)
+
+    async def _check_open(self, sandbox: AsyncSandbox) -> None:
+        """Raises the error of a closed sandbox, also if it is being closed, which first ends the commands by a signal."""
+        for _ in range(_CHECKS):
+            await sandbox.ls("/")
+            await asyncio.sleep(_CHECK_INTERVAL)
 
     async def read_bytes(self, path: str) -> bytes:
         """Reads a whole file. A file that is not regular is an `OSError`."""

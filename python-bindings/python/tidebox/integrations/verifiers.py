@@ -63,6 +63,7 @@ class TideboxProcess(RuntimeProcess):  # type: ignore[misc]
     def __init__(self, process: AsyncProcess) -> None:
         """Uses a process that was started with an open input."""
         self._process = process
+        self._polled = 0
         self.stdout: AsyncIterator[bytes] = self._output("stdout")
         self.stderr: AsyncIterator[bytes] = self._output("stderr")
 
@@ -103,8 +104,14 @@ class TideboxProcess(RuntimeProcess):  # type: ignore[misc]
 
     async def poll(self) -> int | None:
         """Returns the exit code, or None if the process runs."""
-        page = await self._process.read(max_bytes=1)
-        return None if page.running else STOPPED_EXIT_CODE if page.exit_code is None else page.exit_code
+        while True:
+            # Only the last page of the output has the exit code.
+            page = await self._process.read(self._polled)
+            self._polled = page.next
+            if not page.running:
+                return STOPPED_EXIT_CODE if page.exit_code is None else page.exit_code
+            if not page.chunks:
+                return None
 
     async def terminate(self) -> None:
         """Sends SIGTERM to the process and its children. Nothing happens if it has ended."""

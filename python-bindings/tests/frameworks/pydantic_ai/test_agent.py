@@ -136,20 +136,25 @@ def test_a_detached_process_lives_on(detach: str) -> None:
     assert agent_with(capability, model).run_sync("go").output == "0:went\n"
 
 
-def test_a_timeout_stops_no_process_of_an_earlier_command() -> None:
+@pytest.mark.parametrize("end", ["timeout", "cancel"])
+def test_a_stopped_command_stops_no_process_of_an_earlier_one(end: str) -> None:
     async def run() -> None:
         backend = TideboxSandboxBackend()
         await backend.run("(until [ -e go ]; do sleep 0.02; done; echo went > went) & echo begun", shell=True)
-        with pytest.raises(WorkspaceTimeoutError) as late:
-            await backend.run("echo begun; (sleep 1; touch late) & sleep 60", shell=True, timeout=0.3)
-        assert late.value.stdout == "begun\n"
-        task = asyncio.ensure_future(backend.run("touch ready; (sleep 1; touch late) & sleep 60", shell=True))
-        while (await backend.run(["test", "-e", "ready"])).exit_code:
-            await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        done = await backend.run("sleep 1.2; touch go; until [ -e went ]; do sleep 0.02; done; ls", shell=True, timeout=30)
+        stopped = "echo begun; touch ready; (sleep 2; touch late) & sleep 60"
+        if end == "timeout":
+            with pytest.raises(WorkspaceTimeoutError) as late:
+                await backend.run(stopped, shell=True, timeout=1)
+            assert late.value.stdout == "begun\n"
+        else:
+            task = asyncio.ensure_future(backend.run(stopped, shell=True))
+            while (await backend.run(["test", "-e", "ready"])).exit_code:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        wait = "sleep 2.2; touch go; until [ -e went ]; do sleep 0.02; done; ls"
+        done = await backend.run(wait, shell=True, timeout=60)
         assert done.stdout == "go\nready\nwent\n"
         await backend.destroy()
 
