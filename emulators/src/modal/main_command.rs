@@ -15,7 +15,7 @@ use tidebox_remote_adapters::modal::messages::{Empty, ExitStatus, TaskExecStartR
 use super::command::{RunningCommand, line};
 use super::grpc::{RpcResult, code, missing_feature, read, status, streamed, unary};
 use super::messages::*;
-use super::router::{at_offset, output, write_stdin};
+use super::router::{output, write_stdin};
 use super::sandboxes::{EndedSandbox, sandbox_of};
 use super::{CHECK_INTERVAL, Shared};
 use crate::registry::SandboxRecord;
@@ -136,8 +136,7 @@ pub(super) async fn write_input(State(shared): State<Shared>, headers: HeaderMap
     let reply = || {
         let request: SandboxStdinWriteRequest = read(&body)?;
         let running = shared.main_command(&headers, &request.task_id)?;
-        at_offset(&running, request.offset)?;
-        write_stdin(&running, &request.data, request.eof).map(|()| Empty {})
+        write_stdin(&running, Some(request.offset), &request.data, request.eof).map(|()| Empty {})
     };
     std::future::ready(unary(reply())).await
 }

@@ -143,7 +143,7 @@ async fn write_input(State(shared): State<Shared>, headers: HeaderMap, body: Byt
     let reply = || {
         let request: StdinWriteRequest = read(&body)?;
         let running = shared.main_of(&headers, &request.sandbox_id)?;
-        write_stdin(&running, &request.input, request.eof).map(|()| Empty {})
+        write_stdin(&running, None, &request.input, request.eof).map(|()| Empty {})
     };
     std::future::ready(unary(reply())).await
 }

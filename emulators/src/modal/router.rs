@@ -179,10 +179,17 @@ pub(super) async fn poll(State(shared): State<Shared>, headers: HeaderMap, body:
     unary(result.await)
 }
 
-/// Takes a chunk of a command's input.
-pub(super) fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<()> {
+/// Takes a chunk of a command's input. Bytes before the received length are known: a client whose connection broke sends them
+/// again, possibly while the first connection is still read. Without an offset the chunk follows the received bytes.
+pub(super) fn write_stdin(running: &RunningCommand, offset: Option<u64>, data: &[u8], ends: bool) -> RpcResult<()> {
     let closed = |reason: &str| Err(status(code::FAILED_PRECONDITION, reason));
     running.change(|state| {
+        let offset = offset.unwrap_or(state.received);
+        let Some(known) = state.received.checked_sub(offset) else {
+            let message = format!("expected input at offset {}, not {offset}", state.received);
+            return Err(status(code::OUT_OF_RANGE, message));
+        };
+        let data = usize::try_from(known).ok().and_then(|known| data.get(known..)).unwrap_or_default();
         if !data.is_empty() {
             // The tool for files may end before it has read; its clients then read its error.
             if state.started && state.end.is_some() {
@@ -209,22 +216,12 @@ pub(super) fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> 
     })
 }
 
-/// Rejects input that does not continue the received input.
-pub(super) fn at_offset(running: &RunningCommand, offset: u64) -> RpcResult<()> {
-    let received = running.state().received;
-    if offset == received {
-        return Ok(());
-    }
-    Err(status(code::OUT_OF_RANGE, format!("expected input at offset {received}, not {offset}")))
-}
-
 /// `TaskExecStdinWrite`
 pub(super) async fn write(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let result = async {
         let request: TaskExecStdinWriteRequest = message(&body)?;
         let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
-        at_offset(&running, request.offset)?;
-        write_stdin(&running, &request.data, request.eof).map(|()| Empty {})
+        write_stdin(&running, Some(request.offset), &request.data, request.eof).map(|()| Empty {})
     };
     unary(result.await)
 }
@@ -237,7 +234,7 @@ pub(super) async fn write_stream(State(shared): State<Shared>, headers: HeaderMa
 async fn write_stdin_stream(shared: &Shared, headers: &HeaderMap, body: Body) -> RpcResult<Empty> {
     let unread = || status(code::INVALID_ARGUMENT, "the message cannot be read");
     let (mut chunks, mut reader) = (body.into_data_stream(), FrameReader::default());
-    let mut running: Option<Arc<RunningCommand>> = None;
+    let (mut running, mut offset): (Option<Arc<RunningCommand>>, u64) = (None, 0);
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| status(code::INTERNAL, error.to_string()))?;
         for frame in reader.push(&chunk).ok_or_else(unread)? {
@@ -245,11 +242,14 @@ async fn write_stdin_stream(shared: &Shared, headers: &HeaderMap, body: Body) ->
             match (message.payload, &running) {
                 (Some(StdinPayload::Start(start)), None) => {
                     let found = shared.running(headers, &start.task_id, &start.exec_id).await?;
-                    at_offset(&found, start.offset)?;
-                    running = Some(found);
+                    write_stdin(&found, Some(start.offset), &[], false)?;
+                    (running, offset) = (Some(found), start.offset);
                 }
-                (Some(StdinPayload::Data(data)), Some(running)) => write_stdin(running, &data, false)?,
-                (Some(StdinPayload::End(_)), Some(running)) => write_stdin(running, &[], true)?,
+                (Some(StdinPayload::Data(data)), Some(running)) => {
+                    write_stdin(running, Some(offset), &data, false)?;
+                    offset += data.len() as u64;
+                }
+                (Some(StdinPayload::End(_)), Some(running)) => write_stdin(running, Some(offset), &[], true)?,
                 _ => return Err(unread()),
             }
         }
