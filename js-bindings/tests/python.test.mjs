@@ -157,4 +157,17 @@ describe("Python", { skip }, () => {
       assert.equal((await forked.execute("python3 -c 'import mine; print(mine.x)'")).output, "7\n");
     });
   }));
+
+  const noServer = jspi ? false : "this engine cannot suspend WebAssembly";
+  test("a server outlives the call that starts it", { skip: noServer }, () => within(create({ files: { "page.txt": "served\n" } }), async (sandbox) => {
+    const server = await sandbox.spawn(["python3", "-u", "-m", "http.server", "8000"], { tag: "server" });
+    await server.waitForOutput("Serving HTTP");
+    for (let n = 0; n < 2; n += 1) {
+      const { output } = await sandbox.execute("curl -sS http://localhost:8000/page.txt");
+      assert.equal(output, "served\n");
+    }
+    assert.equal(await server.waitForOutput("GET /page.txt") !== undefined, true);
+    await server.signal("INT");
+    assert.deepEqual(await server.wait(), { exitCode: 0 });
+  }));
 });
