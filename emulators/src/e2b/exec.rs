@@ -350,7 +350,8 @@ pub(super) async fn send_signal(
 /// Sends SIGTERM to all processes of a command. Those that have just ended are not an error.
 async fn terminate(sandbox: &SandboxRecord, mark: &str) -> tidebox_core::Result<()> {
     let script = format!(
-        "for p in $(grep -ls {MARK}={mark} /proc/[0-9]*/environ); do p=${{p#/proc/}}; kill -TERM ${{p%/environ}} 2>/dev/null; done"
+        "for p in $(grep -ls {MARK}={mark} /proc/[0-9]*/environ); do p=${{p#/proc/}}; \
+         kill -TERM ${{p%/environ}} 2>/dev/null; done"
     );
     sandbox.sandbox.execute(ExecuteRequest::new(script).with_timeout(SIGNAL_TIME)).await.map(drop)
 }

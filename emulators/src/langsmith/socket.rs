@@ -28,7 +28,13 @@ pub(super) async fn upgrade(
 }
 
 async fn serve(shared: Shared, name: String, sandbox: SandboxRecord, mut socket: WebSocket) {
-    let Some(first) = message(&mut socket).await else { return };
+    let Some(mut first) = message(&mut socket).await else { return };
+    // The client for Python sends a postponed end of input first, and then `reconnect`.
+    let closes_input = first["type"] == "close_stdin";
+    if closes_input {
+        let Some(second) = message(&mut socket).await else { return };
+        first = second;
+    }
     let started = match first["type"].as_str() {
         Some("execute") => start_command(&shared, &name, sandbox, first).await,
         Some("reconnect") => {
@@ -42,6 +48,9 @@ async fn serve(shared: Shared, name: String, sandbox: SandboxRecord, mut socket:
     };
     match started {
         Ok((session, stdout, stderr, kill)) => {
+            if closes_input {
+                session.close_input();
+            }
             let sink = Arc::clone(&session);
             follow(&mut socket, session, stdout, stderr).await;
             if kill {
