@@ -16,6 +16,8 @@ pub(crate) struct Entry {
     pub(crate) size: u64,
     /// Listed content of a directory.
     pub(crate) children: Vec<Self>,
+    /// True if a directory has listed entries, or too many.
+    pub(crate) is_full: bool,
     /// The entry is a file with a list of paths.
     pub(crate) is_list: bool,
     /// Reason why a directory is not listed.

@@ -64,4 +64,5 @@ fn filter(folder: &mut Entry, options: &Options, top: bool) {
         !hidden && included && !matches(&options.exclude) && (is_folder || !options.folders_only) && !pruned
     });
     children.sort_by(|a, b| if options.reverse { b.name.cmp(&a.name) } else { a.name.cmp(&b.name) });
+    folder.is_full = !folder.children.is_empty();
 }

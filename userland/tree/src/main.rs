@@ -55,7 +55,7 @@ fn run(options: Options) -> i32 {
             return 2;
         };
         let inside = operand.totals();
-        folders += inside.0 + u64::from(!operand.children.is_empty());
+        folders += inside.0 + u64::from(operand.is_full);
         files += inside.1 + u64::from(!operand.is_folder() && operand.stat.mode != 0);
         bytes += operand.size;
         if options.json {

@@ -53,8 +53,10 @@ impl<'a> Reader<'a> {
                 let count = entries.len();
                 if self.options.limit.is_some_and(|limit| count > limit) {
                     folder.problem = Some(format!("{count} entries exceeds filelimit, not opening dir"));
+                    folder.is_full = true;
                 } else {
                     folder.children = self.filled(entries, depth + 1);
+                    folder.is_full = !folder.children.is_empty();
                 }
             }
             Err(_) => {
