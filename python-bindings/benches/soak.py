@@ -88,14 +88,14 @@ def main() -> None:
     options = parser.parse_args()
     half = options.sandboxes // 2
     memory, files, growth = resident_kib(), descriptors(), 0
-    for round in (1, 2, 3):
+    for round in (1, 2, 3, 4):
         use_from_threads(half, options.threads)
         interrupt()
         use_from_asyncio(half, 100)
         growth = resident_kib() - memory
         print(f"round {round}: {2 * half} sandboxes, memory {growth:+} KiB, descriptors {descriptors() - files:+}", flush=True)
-        if round == 1:
-            # The first round starts threads and fills pools, whose memory is kept.
+        if round <= 2:
+            # The first rounds start threads and fill pools, whose memory is kept.
             memory, files = resident_kib(), descriptors()
     if growth > MAX_GROWTH_KIB or descriptors() > files:
         raise SystemExit(f"memory grew by {growth} KiB (at most {MAX_GROWTH_KIB}), descriptors by {descriptors() - files}")
