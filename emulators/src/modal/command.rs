@@ -22,6 +22,10 @@ const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 /// whose input is complete needs no FIFO.
 const INPUT_WAIT: Duration = Duration::from_millis(50);
 
+/// Maximum time for which the main command of a sandbox waits for its client. A real one starts late enough for the client to
+/// request its task first; without a task the client reports that the sandbox has finished.
+const CLIENT_WAIT: Duration = Duration::from_secs(1);
+
 /// SIGKILL.
 pub(super) const KILLED: i32 = 9;
 
@@ -42,6 +46,8 @@ pub(super) struct State {
     pub(super) input_ended: bool,
     /// The command has taken its input, or receives it from the queue.
     pub(super) started: bool,
+    /// A client knows the task, so that it can follow the command.
+    pub(super) is_known: bool,
     /// Receives later input.
     pub(super) queue: Option<InputQueue>,
     pub(super) stdout: Vec<u8>,
@@ -60,11 +66,23 @@ impl State {
 }
 
 impl RunningCommand {
+    /// Starts the main command of a sandbox, once a client knows its task.
+    pub(super) fn start_main(sandbox: SandboxRecord, request: TaskExecStartRequest) -> Arc<Self> {
+        Self::spawn(sandbox, request, CLIENT_WAIT)
+    }
+
     /// Starts a command. The tool for files waits for the end of its input.
     pub(super) fn start(sandbox: SandboxRecord, request: TaskExecStartRequest) -> Arc<Self> {
+        Self::spawn(sandbox, request, Duration::ZERO)
+    }
+
+    fn spawn(sandbox: SandboxRecord, request: TaskExecStartRequest, wait: Duration) -> Arc<Self> {
         let running = Arc::new(Self { state: Mutex::default(), changed: watch::Sender::new(0) });
         let own = Arc::clone(&running);
         tokio::spawn(async move {
+            let known = own.wait_until(|state| state.is_known.then_some(()));
+            // Without a client it starts after the wait.
+            let _ = tokio::time::timeout(wait, known).await;
             let is_file_tool = request.command_args.first().is_some_and(|program| program == FILE_TOOL);
             let end = if is_file_tool {
                 file_tool::run(&own, &sandbox, &request.command_args).await

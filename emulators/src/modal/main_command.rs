@@ -64,7 +64,7 @@ impl Shared {
                 stderr_config: 1,
                 ..TaskExecStartRequest::default()
             };
-            RunningCommand::start(sandbox.clone(), request)
+            RunningCommand::start_main(sandbox.clone(), request)
         };
         let main = MainCommand { running: Arc::clone(&running), token: sandbox.token.clone(), probe };
         {
@@ -99,6 +99,14 @@ impl Shared {
             state.end.get_or_insert(ExitStatus::Signal(super::command::KILLED));
             state.ended.get_or_insert_with(Instant::now);
         });
+    }
+
+    /// Records that a client has requested the task of a sandbox.
+    pub(super) fn task_is_known(&self, sandbox_id: &str) {
+        let running = self.state().main.get(sandbox_id).map(MainCommand::running);
+        if let Some(running) = running {
+            running.change(|state| state.is_known = true);
+        }
     }
 
     fn main_command(&self, headers: &HeaderMap, task_id: &str) -> RpcResult<Arc<RunningCommand>> {

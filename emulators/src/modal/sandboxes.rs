@@ -228,6 +228,7 @@ pub(super) async fn task(State(shared): State<Shared>, headers: HeaderMap, body:
             Some(_) => (Some(task_of(&request.sandbox_id)), None),
             None => (None, Some(shared.result_of(&request.sandbox_id)?)),
         };
+        shared.task_is_known(&request.sandbox_id);
         Ok(SandboxGetTaskIdResponse { task_id, task_result })
     };
     unary(reply.await)
