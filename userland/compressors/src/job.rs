@@ -183,7 +183,7 @@ impl Job {
         self.code
     }
 
-    fn into_file(&self) -> bool {
+    fn writes_file(&self) -> bool {
         self.mode != Mode::Test && !self.to_stdout
     }
 
@@ -217,7 +217,7 @@ impl Job {
     }
 
     fn operand<T: Tool>(&mut self, tool: &mut T, name: &[u8]) {
-        let follow = self.force || !self.into_file();
+        let follow = self.force || !self.writes_file();
         let mut name = name.to_vec();
         let mut found = tidebox_rt::stat(&name, follow);
         let tries = self.tries_suffix && self.mode != Mode::Compress && self.stem::<T>(&name).is_none();
@@ -251,7 +251,7 @@ impl Job {
     fn refusal(&self, stat: &Stat) -> Option<Problem<'static>> {
         match stat.kind() {
             FileKind::Dir => Some(Problem::Directory),
-            _ if !self.into_file() => None,
+            _ if !self.writes_file() => None,
             FileKind::Symlink => Some(Problem::Link),
             FileKind::File if !self.force && !self.keep && stat.nlink > 1 => Some(Problem::Links(stat.nlink - 1)),
             FileKind::File => None,
@@ -261,7 +261,7 @@ impl Job {
 
     fn opened<T: Tool>(&mut self, tool: &mut T, name: &[u8], fd: Fd, stat: &Stat) {
         let input = Input { name: Some(name), stat };
-        if !self.into_file() {
+        if !self.writes_file() {
             self.pass(tool, input, [name, T::STANDARD[1].as_bytes()], fd, None);
             return;
         }
