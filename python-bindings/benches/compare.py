@@ -47,6 +47,11 @@ class BashkitSession:
         self._calls += 1
         return self._bash
 
+    def write_and_read(self, text: str) -> None:
+        bash = self.get()
+        bash.write_file("/tmp/f", text)
+        bash.read_file("/tmp/f")
+
     def run(self, line: str) -> None:
         result = self.get().execute_sync(line)
         if result.exit_code:
@@ -142,7 +147,7 @@ def rows() -> list[Row]:
             "write and read a file of 37 KB",
             {
                 "tidebox": lambda: (sandbox.write("f", "x" * 37_000), sandbox.read("f")),
-                "bashkit": lambda: (bash.get().write_file("/tmp/f", "x" * 37_000), bash.get().read_file("/tmp/f")),
+                "bashkit": lambda: bash.write_and_read("x" * 37_000),
             },
         ),
     ]
