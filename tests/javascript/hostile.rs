@@ -21,7 +21,7 @@ const OTHERWISE: [(&str, &str); 2] = [
 ];
 
 /// Further ones without JSPI.
-const OTHERWISE_WITHOUT_JSPI: [(&str, &str); 4] = [
+const OTHERWISE_WITHOUT_JSPI: [(&str, &str); 6] = [
     (
         "fifo_without_peer.sh",
         "nothing waits for the other end of a named pipe; what is written is kept for who reads it later",
@@ -29,6 +29,8 @@ const OTHERWISE_WITHOUT_JSPI: [(&str, &str); 4] = [
     ("memory_of_sort.sh", "a pipe that holds too much is cut before the reader runs"),
     ("decompression_bomb.sh", "a pipe that holds too much is cut before the reader runs"),
     ("fork_bomb.sh", "programs nest on one stack instead of filling the table of processes"),
+    ("sockets.wat", "sockets need programs that run at the same time"),
+    ("network.sh", "a connection within the sandbox is not supported, which the message says instead of a refusal"),
 ];
 
 /// Guests that require concurrent processes.
