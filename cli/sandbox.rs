@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use crate::network::{AllowRule, NetworkPolicy};
 use crate::{
-    ExecuteRequest, ExecuteResponse, MountExt, PipExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath,
-    WheelSource,
+    ExecuteRequest, ExecuteResponse, PipExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath, WheelSource,
 };
 use anyhow::{Context, Result, bail};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cli::args::{self, CommandArg, SandboxArgs};
+use crate::cli::args::{self, CommandArg, MountArg, SandboxArgs};
 
 /// Base of relative paths.
 pub(crate) const WORKSPACE: &str = "/workspace";
@@ -31,7 +30,7 @@ pub(crate) fn open(options: &SandboxArgs) -> Result<Arc<dyn SandboxBackend>> {
 pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
     let mut sandbox = crate::sandbox()?.limits(options.limits.clone());
     for mount in &options.mounts {
-        sandbox = sandbox.mount_host(&mount.host, mount.guest.as_str(), mount.mode)?;
+        sandbox = with_mount(sandbox, mount)?;
     }
     for file in &options.files {
         sandbox = with_file(sandbox, file)?;
@@ -43,6 +42,20 @@ pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
         sandbox = sandbox.network(policy);
     }
     Ok(sandbox)
+}
+
+#[cfg(unix)]
+fn with_mount(sandbox: SandboxBuilder, mount: &MountArg) -> Result<SandboxBuilder> {
+    use crate::MountExt as _;
+    Ok(sandbox.mount_host(&mount.host, mount.guest.as_str(), mount.mode)?)
+}
+
+#[cfg(not(unix))]
+fn with_mount(_: SandboxBuilder, mount: &MountArg) -> Result<SandboxBuilder> {
+    bail!(
+        "cannot mount {}: mounts of host directories are not supported on this system; use --file",
+        mount.host.display()
+    )
 }
 
 /// Returns the policy of `--allow`, `--allow-git` and `--allow-git-push`; `None` without any of them.
