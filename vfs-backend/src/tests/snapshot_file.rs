@@ -87,6 +87,24 @@ fn only_changes_of_the_base_image_are_included() {
 }
 
 #[test]
+fn a_moved_file_of_the_base_image_keeps_its_changes() {
+    let sandbox = builder(ScriptedEngine::new([])).build().unwrap();
+    with_fs(&sandbox, |fs| {
+        let root = fs.root();
+        let file = crate::file::locate(fs, b"/etc/passwd", true).unwrap();
+        fs.write_all(file, b"changed", 7).unwrap();
+        fs.chmod(&ROOT, file, 0o640, 7).unwrap();
+        fs.rename(&ROOT, root, b"/etc/passwd", root, b"/moved", 7).unwrap();
+        fs.link(&ROOT, file, root, b"/linked", 7).unwrap();
+    });
+    let fs = open(&snapshot(&sandbox));
+    let moved = crate::file::locate(&fs, b"/moved", true).unwrap();
+    assert_eq!(fs.contents(moved).unwrap().to_vec(), b"changed");
+    assert_eq!(fs.stat(moved).unwrap().mode & 0o777, 0o640);
+    assert_eq!(crate::file::locate(&fs, b"/linked", true), Ok(moved));
+}
+
+#[test]
 fn equal_blocks_are_stored_once_and_shared_after_decoding() {
     let sandbox = js();
     let noise: Vec<u8> = (0..200_000_u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();

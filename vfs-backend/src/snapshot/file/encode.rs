@@ -120,11 +120,7 @@ impl SnapshotEncoder<'_> {
                 let record = self.emit(name.clone(), RecordKind::Dir(attributes));
                 self.open(Some(ino), None, name, RecordKind::Dir(attributes), Some(record));
             }
-            _ if installed => {
-                if let Some(path) = path_in(self.base, ino) {
-                    self.emit(name, RecordKind::BaseLink(path));
-                }
-            }
+            _ if installed => self.encode_base_link(name, ino),
             kind => self.encode_leaf(name, ino, kind, attributes),
         }
     }
@@ -142,6 +138,16 @@ impl SnapshotEncoder<'_> {
         let record = self.changed_attributes(ino).map(|record_kind| self.emit(name.clone(), record_kind));
         if self.is_dir(ino) {
             self.open(current, base, name, RecordKind::Unchanged, record);
+        }
+    }
+
+    /// Encodes another name of the base image's inode. A second record of the name has its changes: the path in the base
+    /// image may no longer exist.
+    fn encode_base_link(&mut self, name: Vec<u8>, ino: Ino) {
+        let Some(path) = path_in(self.base, ino) else { return };
+        self.emit(name.clone(), RecordKind::BaseLink(path));
+        if let Some(record_kind) = self.changed_attributes(ino) {
+            self.emit(name, record_kind);
         }
     }
 
