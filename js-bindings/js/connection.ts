@@ -19,7 +19,7 @@ import { checkExecuteOptions } from "./options.js";
 import { packWork } from "./pack_work.js";
 import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite } from "./platform.js";
-import type { Seat, Thread } from "./pool.js";
+import type { PoolWorker, Seat, Thread } from "./pool.js";
 import { takeSeat } from "./pool.js";
 import type { ProcessInfo, ProcessKey, ProcessOptions, ProcessOutput } from "./process.js";
 import { ProcessRegistry, replyOfLost } from "./process_registry.js";
@@ -28,6 +28,7 @@ import { messageOf } from "./error_message.js";
 import { Requests } from "./requests.js";
 import { cachedModules } from "./module_cache.js";
 import { OutputListener } from "./output.js";
+import type { SandboxUsage } from "./usage.js";
 
 /** Wall time of a command without a timeout, in milliseconds; as in `core/src/limits.rs`. */
 const WALL_TIME_MS = 120_000;
@@ -123,9 +124,14 @@ export class Connection {
   /** Set when the sandbox is closed. */
   #closing: Promise<void> | undefined;
   #id = "";
+  /** Processor time in milliseconds, as of the last result. */
+  #cpuTimeMs = 0;
+  /** The worker that the sandbox warms up. */
+  readonly #warmed: PoolWorker | undefined;
 
-  constructor(platform: Platform, checked: Checked) {
+  constructor(platform: Platform, checked: Checked, warmed?: PoolWorker) {
     this.#platform = platform;
+    this.#warmed = warmed;
     this.#checked = checked;
     this.#thread = checked.thread;
     this.#options = checked.kernel;
@@ -176,7 +182,8 @@ export class Connection {
       await state.seat.ready;
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
       const packs = await this.#packs();
-      state.seat.send({ create: state.seat.sandbox, options: this.#options, packs, changes: this.#changes });
+      const [create, changes, cpuTimeMs] = [state.seat.sandbox, this.#changes, this.#cpuTimeMs];
+      state.seat.send({ create, options: this.#options, packs, changes, cpuTimeMs });
       await opened;
     } catch (error) {
       if (this.#state === state) this.#state = undefined;
@@ -216,7 +223,7 @@ export class Connection {
       crashed: (error, isCause) => {
         if (this.#state?.seat === seat) this.#crashed(error, isCause);
       },
-    });
+    }, this.#warmed);
     const respond = (response: HostResponse) => {
       if (this.#state?.seat === seat) seat.send({ sandbox: seat.sandbox, response });
     };
@@ -235,6 +242,7 @@ export class Connection {
         return;
       case "result": {
         this.#recordChanges(report.changes);
+        this.#cpuTimeMs = report.cpuTimeMs;
         const pending = this.#complete(report.id);
         pending?.onResult?.(report.value);
         return pending?.resolve(report.value);
@@ -277,10 +285,10 @@ export class Connection {
       return this.#reject(new SandboxError(`the worker of the sandbox has ended: ${reason}`, "CLOSED"));
     }
     // A sandbox that has cost its neighbours a command does so once.
-    if (isCause) this.#thread = "own";
+    if (isCause) this.#separate();
     if (this.#opened !== undefined) {
       const message = `cannot start the worker of the sandbox: ${reason}`;
-      const isNeighbour = this.#thread === "pool" && !isCause;
+      const isNeighbour = this.#thread !== "own" && !isCause;
       this.#opened.reject(isNeighbour ? new NeighbourError(message) : new Error(message));
       return;
     }
@@ -303,12 +311,17 @@ export class Connection {
     stopState(state);
     const left = state?.seat.leave(this.#pending.size > 0);
     this.#recreate = async () => {
-      if (await left) this.#thread = "own";
+      if (await left) this.#separate();
       await this.open();
     };
     // A separate worker takes a while to start. The next call reports an error.
     if (this.#thread === "own") this.#opening().catch(() => {});
     this.#reject(why);
+  }
+
+  /** Gives the sandbox a separate worker, unless it requires the caller's thread. */
+  #separate(): void {
+    if (this.#thread !== "caller") this.#thread = "own";
   }
 
   /** Resolves when calls can be made. */
@@ -331,7 +344,7 @@ export class Connection {
       await ready;
       if (ready !== this.#ready || this.#recreate !== undefined) continue;
       const state = this.#state;
-      if (state === undefined || this.#thread === "own" || !this.#isMovable) return;
+      if (state === undefined || this.#thread !== "pool" || !this.#isMovable) return;
       if (this.#heldBytes > MAX_SHARED_BYTES) {
         this.#thread = "own";
         this.#move(state);
@@ -369,6 +382,12 @@ export class Connection {
     for (const { reject } of pending) reject(error);
   }
 
+  /** Returns the resources in use. */
+  async usage(signal: AbortSignal | undefined): Promise<SandboxUsage> {
+    const usage = await this.callUntil<Omit<SandboxUsage, "cpuTimeMs">>(signal, "usage", []);
+    return { ...usage, cpuTimeMs: this.#cpuTimeMs };
+  }
+
   /** Calls a method of the kernel's sandbox. */
   async call<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
     await this.#takeSeat();
@@ -387,8 +406,8 @@ export class Connection {
     const all = COMMANDS.includes(method) ? [...args, id, onOutput !== undefined] : args;
     // Arguments that cannot be cloned throw here, before the call is pending.
     try {
-      seat.send({ sandbox: seat.sandbox, id, method, args: all, sentMs: Date.now() });
       seat.hold(true);
+      seat.send({ sandbox: seat.sandbox, id, method, args: all, sentMs: Date.now() });
     } catch (error) {
       if (this.#pending.size === 0) seat.hold(false);
       throw error;

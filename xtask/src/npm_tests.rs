@@ -39,10 +39,36 @@ const NETWORK_TESTS: [&str; 7] = [
     "seed.test.mjs",
 ];
 
-/// Tests that run once more with the other value of the option `thread`: their sandboxes share a Worker by default, or do not.
-const THREADS: [(&str, &[&str]); 2] = [
+/// The value of the option `thread` that requires JSPI.
+const CALLER: &str = "caller";
+
+/// Tests that run once more with another value of the option `thread`: their sandboxes share a Worker by default, or do not, or
+/// run in the caller's thread.
+const THREADS: [(&str, &[&str]); 3] = [
     ("own", &["abort.test.mjs", "execute.test.mjs", "hostile.test.mjs", "many.test.mjs", "restart.test.mjs"]),
     ("pool", &["mounts.test.mjs", "python.test.mjs", "python_sessions.test.mjs"]),
+    (
+        CALLER,
+        &[
+            "abort.test.mjs",
+            "completion.test.mjs",
+            "execute.test.mjs",
+            "files.test.mjs",
+            "host_tools.test.mjs",
+            "hostile.test.mjs",
+            "hostile_arguments.test.mjs",
+            "limits.test.mjs",
+            "mounts.test.mjs",
+            "network.test.mjs",
+            "own_programs.test.mjs",
+            "processes.test.mjs",
+            "reuse.test.mjs",
+            "seed.test.mjs",
+            "snapshots.test.mjs",
+            "spec.test.mjs",
+            "streaming.test.mjs",
+        ],
+    ),
 ];
 
 /// The driver of Chromium.
@@ -129,7 +155,7 @@ fn run(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node, 
 
 /// Runs tests with each value of the option `thread`.
 fn threads(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node) -> Result<()> {
-    for (thread, files) in THREADS {
+    for (thread, files) in THREADS.into_iter().filter(|(thread, _)| node.jspi || *thread != CALLER) {
         let mut command = command(setting, dir, node, files);
         command.env("TIDEBOX_THREAD", thread);
         let what = format!("{} with the thread {thread}", files.join(" "));
