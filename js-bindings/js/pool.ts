@@ -240,8 +240,7 @@ export class PoolWorker {
     // Without JSPI the worker cannot wait for a module.
     if (!hasJspi()) await modules.shell;
     if (this.#hasEnded) return;
-    // In the caller's thread the application has other work, and a program that ends must not wait for them.
-    const prefetch = this.#thread !== "caller" && this.#platform.files !== undefined && !modules.prefetching;
+    const prefetch = this.#platform.files !== undefined && !modules.prefetching;
     modules.prefetching ||= prefetch;
     const { kernel, programs, compiled } = modules;
     const awaited = compiled.has(SHELL) || this.#platform.files === undefined ? [] : [SHELL];

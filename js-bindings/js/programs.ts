@@ -2,6 +2,7 @@
 
 import type { Archive } from "./archive.js";
 import type { PackHost, PackLocation } from "./packs.js";
+import { startTimeout } from "./time.js";
 
 /** A compiled module with the data of its custom section; see `src/rewrite/sections.rs`. */
 export interface Program {
@@ -114,10 +115,11 @@ export class PackagePrograms {
 
   /**
    * Loads the programs that most commands use, one after the other, before a command needs them. Decompression and compilation
-   * run in other threads.
+   * run in other threads. In the caller's thread the next one is loaded only while the application runs.
    */
   async prefetch(): Promise<void> {
     for (const name of COMMON) {
+      await new Promise<void>((resolve) => startTimeout(resolve, 0));
       // A command that needs the program reports the error.
       if (this.ready(name) === undefined && this.#archive.has(name)) await this.load(name).catch(() => {});
     }
