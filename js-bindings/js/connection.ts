@@ -77,6 +77,8 @@ const MAX_MOVED_BYTES = 8 << 20;
  * a worker share its 4 GiB.
  */
 const MAX_SHARED_BYTES = 64 << 20;
+/** Maximum number of completed calls after which a separated sandbox returns to the pool. */
+const MAX_TRIAL = 1024;
 /** Attempts to create a sandbox whose worker fails because of another one. */
 const CREATE_ATTEMPTS = 3;
 
@@ -126,6 +128,10 @@ export class Connection {
   #id = "";
   /** Processor time in milliseconds, as of the last result. */
   #cpuTimeMs = 0;
+  /** Calls that a separated sandbox has to complete before it returns to the pool; 0 if it is not separated. */
+  #trial = 0;
+  /** Number of them the next time: it doubles, so that a sandbox which harms others does so ever more rarely. */
+  #nextTrial = 1;
   /** The worker that the sandbox warms up. */
   readonly #warmed: PoolWorker | undefined;
 
@@ -245,6 +251,7 @@ export class Connection {
         this.#cpuTimeMs = report.cpuTimeMs;
         const pending = this.#complete(report.id);
         pending?.onResult?.(report.value);
+        this.#countTrial(state);
         return pending?.resolve(report.value);
       }
       case "error":
@@ -284,7 +291,6 @@ export class Connection {
       this.#state = undefined;
       return this.#reject(new SandboxError(`the worker of the sandbox has ended: ${reason}`, "CLOSED"));
     }
-    // A sandbox that has cost its neighbours a command does so once.
     if (isCause) this.#separate();
     if (this.#opened !== undefined) {
       const message = `cannot start the worker of the sandbox: ${reason}`;
@@ -315,13 +321,35 @@ export class Connection {
       await this.open();
     };
     // A separate worker takes a while to start. The next call reports an error.
-    if (this.#thread === "own") this.#opening().catch(() => {});
+    if (this.#checked.thread === "own") this.#opening().catch(() => {});
     this.#reject(why);
   }
 
-  /** Gives the sandbox a separate worker, unless it requires the caller's thread. */
+  /**
+   * Gives a sandbox of the pool a separate worker, because it was running in one that failed. It returns to the pool after some
+   * completed calls: the worker may have failed for another reason.
+   */
   #separate(): void {
-    if (this.#thread !== "caller") this.#thread = "own";
+    if (this.#thread !== "pool") return;
+    this.#thread = "own";
+    this.#trial = this.#nextTrial;
+    this.#nextTrial = Math.min(2 * this.#nextTrial, MAX_TRIAL);
+  }
+
+  /** Counts a completed call of a separated sandbox. After the last one, the next call creates the sandbox in the pool. */
+  #countTrial(state: SeatState): void {
+    if (this.#trial === 0) return;
+    if (this.#trial > 1 || !this.#isMovable) {
+      this.#trial = Math.max(this.#trial - 1, 1);
+      return;
+    }
+    this.#trial = 0;
+    this.#thread = "pool";
+    this.#options.id = this.#id;
+    this.#state = undefined;
+    stopState(state);
+    this.#recreate = () => this.open();
+    void state.seat.leave(false);
   }
 
   /** Resolves when calls can be made. */
@@ -346,7 +374,7 @@ export class Connection {
       const state = this.#state;
       if (state === undefined || this.#thread !== "pool" || !this.#isMovable) return;
       if (this.#heldBytes > MAX_SHARED_BYTES) {
-        this.#thread = "own";
+        [this.#thread, this.#trial] = ["own", 0];
         this.#move(state);
         continue;
       }
