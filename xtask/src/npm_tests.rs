@@ -114,9 +114,10 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         threads(progress, &setting, &tests.dir, node)?;
     }
     for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
-        compare_with_native(progress, &setting, &tests.dir, node)?;
+        compare_with_native(progress, &setting, &tests.dir, node, None)?;
     }
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
+        compare_with_native(progress, &setting, &tests.dir, node, Some(CALLER))?;
         // The tests include overlapping calls, which need JSPI.
         run(progress, &setting, &tests.dir.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
         frameworks::run(progress, &setting, &tests, node)?;
@@ -164,14 +165,31 @@ fn threads(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &No
     Ok(())
 }
 
-/// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime.
-fn compare_with_native(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node) -> Result<()> {
+/// Tests of `tests/javascript` that run with another value of the option `thread`.
+const THREAD_TESTS: [&str; 2] = ["conformance_suite", "hostile_guests"];
+
+/// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime. With a `thread`, those of the
+/// class.
+fn compare_with_native(
+    progress: &mut Progress,
+    setting: &Setting<'_>,
+    dir: &Path,
+    node: &Node,
+    thread: Option<&str>,
+) -> Result<()> {
     let mut command =
         setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
+    if let Some(thread) = thread {
+        command.args(THREAD_TESTS).env("TIDEBOX_THREAD", thread);
+    }
     command.env("TIDEBOX_NPM_DIR", dir).env("TIDEBOX_NODE", &node.program);
     command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
     setting.emulators.point(&mut command);
-    run_and_count(progress, &format!("Node {}", node.version), "contract, and comparison with Wasmtime", command)
+    let what = match thread {
+        Some(thread) => format!("contract and hostile guests with the thread {thread}"),
+        None => "contract, and comparison with Wasmtime".to_owned(),
+    };
+    run_and_count(progress, &format!("Node {}", node.version), &what, command)
 }
 
 /// Runs the same tests, and those of pages, in Chromium, driven by Node.
