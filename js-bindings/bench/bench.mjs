@@ -1,4 +1,4 @@
-// How long the package takes and what it holds, beside other sandboxes for JavaScript, in one run: median, mean and 95th percentile.
+// Times and memory of the package beside other sandboxes for JavaScript, in one run, as a Markdown table.
 // `npm start` in this folder after `cargo xtask npm`; or `node bench.mjs`, `deno run -A bench.mjs` with another engine.
 // Arguments are names of the sandboxes to measure.
 
@@ -10,11 +10,13 @@ import { SUBJECTS } from "./subjects.mjs";
 
 /** Processes that are started for the rows of a fresh process. */
 const FRESH = 10;
+/** Differs from the first subject only in a fresh process. */
+const ONLY_FRESH = "tidebox, prepared";
 
 const script = fileURLToPath(new URL("measure.mjs", import.meta.url));
 const isDeno = process.versions.deno !== undefined;
 
-/** Runs a part of `measure.mjs` in a process of its own; answers its figures and how many full collections V8 reports. */
+/** Runs a part of `measure.mjs` in a separate process. Returns its figures and the number of full collections that V8 reports. */
 function measure(subject, part, traced = false) {
   const flags = traced ? ["--trace-gc"] : [];
   const engine = isDeno ? ["run", "-A", ...flags.map((flag) => `--v8-flags=${flag}`)] : flags;
@@ -38,27 +40,33 @@ function summary(times) {
   return [sorted[sorted.length >> 1], mean, sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.95))]];
 }
 
+/** A part that fails is left out, with the reason on standard error. */
+async function part(subject, name, traced) {
+  try {
+    return await measure(subject, name, traced);
+  } catch (error) {
+    console.error(`left out: ${error.message}`);
+    return undefined;
+  }
+}
+
 /** All rows of one subject: lists of three figures for times, of one for the others. */
 async function rows(subject) {
   const fresh = [];
   for (let n = 0; n < FRESH; n++) fresh.push(await measure(subject, "fresh"));
   const column = (name) => summary(fresh.map((figures) => figures[name]));
-  const { times } = await measure(subject, "warm");
+  const first = { "import": column("import"), "create + first echo, fresh process": column("first"), "first pipeline, fresh process": column("pipeline") };
+  if (subject === ONLY_FRESH) return first;
+  const { times = {} } = (await part(subject, "warm")) ?? {};
   const timed = Object.fromEntries(Object.entries(times).map(([name, list]) => [name, summary(list)]));
-  const { kib } = await measure(subject, "memory");
-  const { collections } = await measure(subject, "collections", true);
-  return {
-    "import": column("import"),
-    "create + first echo, fresh process": column("first"),
-    "first pipeline, fresh process": column("pipeline"),
-    ...timed,
-    "KiB of an idle sandbox": [kib],
-    "full collections in 1,000 echoes": [collections],
-  };
+  const { kib = {}, seconds } = (await part(subject, "memory")) ?? {};
+  const memory = Object.fromEntries(Object.entries(kib).map(([count, figure]) => [`KiB of each of ${Number(count).toLocaleString("en")} idle sandboxes`, [figure]]));
+  const collections = (await part(subject, "collections", true))?.collections;
+  return { ...first, ...timed, ...memory, "s until the last of these was created": [seconds], "full collections in 1,000 echoes": [collections] };
 }
 
 function digits(figure) {
-  return !Number.isFinite(figure) ? "-" : figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(3);
+  return figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure >= 1 ? figure.toFixed(2) : figure.toFixed(3);
 }
 
 const names = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(SUBJECTS);
@@ -71,19 +79,20 @@ for (const name of names) {
   }
 }
 const engine = isDeno ? `Deno ${process.versions.deno}` : `Node ${process.versions.node}`;
-console.log(`${engine}, ${cpus().length} x ${cpus()[0]?.model}; milliseconds: median / mean / 95th percentile`);
-console.log("`x` is how many times as much as tidebox, by the mean; below 1 the other one is ahead");
+console.log(`${engine}, ${cpus().length} x ${cpus()[0]?.model}. Milliseconds: median / mean / 95th percentile. In parentheses the mean as a`);
+console.log("multiple of the first column; below 1 the other one is ahead.\n");
 const [first, ...others] = Object.keys(all);
-console.log(["", first, ...others.flatMap((name) => [name, "x"])].map(pad).join(""));
-for (const row of Object.keys(all[first] ?? {})) {
-  const of = (name) => all[name][row] ?? [];
-  const mean = (name) => of(name)[1] ?? of(name)[0];
-  const cell = (name) => (of(name).length === 0 ? "-" : of(name).map(digits).join(" / "));
-  const cells = others.flatMap((name) => [cell(name), digits(mean(name) / mean(first))]);
-  console.log([row, cell(first), ...cells].map(pad).join(""));
+const of = (name, row) => (all[name][row] ?? []).filter((figure) => figure !== undefined);
+const mean = (name, row) => of(name, row)[1] ?? of(name, row)[0];
+
+function cell(name, row) {
+  const figures = of(name, row);
+  if (figures.length === 0) return "-";
+  const ratio = mean(name, row) / mean(first, row);
+  return figures.map(digits).join(" / ") + (name === first || !Number.isFinite(ratio) ? "" : ` (${digits(ratio)})`);
 }
 
-function pad(cell, at) {
-  if (at === 0) return cell.padEnd(36);
-  return at > 1 && at % 2 === 1 ? cell.padStart(8) : cell.padStart(26);
-}
+const line = (cells) => console.log(`| ${cells.join(" | ")} |`);
+line(["", first, ...others]);
+line(["---", ...Object.keys(all).map(() => "---")]);
+for (const row of Object.keys(all[first] ?? {})) line([row, ...Object.keys(all).map((name) => cell(name, row))]);

@@ -1,4 +1,4 @@
-// One part of the bench for one subject, in a process of its own: `node measure.mjs SUBJECT fresh|warm|memory|collections`.
+// One part of the bench for one subject, in a separate process: `node measure.mjs SUBJECT fresh|warm|memory|collections`.
 
 import { SUBJECTS } from "./subjects.mjs";
 
@@ -7,16 +7,17 @@ const PIPED = "997\n987\n979\n978\n977\n";
 const LOOP = "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done; echo $i";
 const MIB = "a line of text with a number 12345\n".repeat(30_000).slice(0, 1 << 20);
 const MATCHES = `${MIB.split("\n").filter((line) => line.includes("12345")).length}\n`;
+const FILE = MIB.slice(0, 75_000);
 /** Milliseconds between the first echo of a fresh process and its first pipeline: an agent thinks longer. */
 const PAUSE = 500;
-/** Sandboxes that live at once for the row of memory. */
-const LIVE = 20;
+/** Numbers of live sandboxes for the rows of memory. */
+const LIVE = [1_000, 10_000];
 
 const [, , name, part] = process.argv;
 const { load, create } = SUBJECTS[name];
 
 function expect(found, expected) {
-  if (found !== expected) throw new Error(`expected ${JSON.stringify(expected)}, found ${JSON.stringify(found.slice(0, 200))}`);
+  if (found !== expected) throw new Error(`expected ${JSON.stringify(expected.slice(0, 200))}, found ${JSON.stringify(found?.slice(0, 200))}`);
 }
 
 async function timed(work) {
@@ -52,13 +53,17 @@ const PARTS = {
     const run = async (command, output) => expect(await subject.run(command), output);
     for (let n = 0; n < 20; n++) await run("echo hello", "hello\n");
     const times = {};
-    times["create + first echo"] = await repeat(20, async () => {
+    times["create + first echo"] = await repeat(50, async () => {
       const other = await create(loaded);
       expect(await other.run("echo hello"), "hello\n");
       await other.close();
     });
     times["echo"] = await repeat(500, () => run("echo hello", "hello\n"));
     times["pipeline"] = await repeat(100, () => run(PIPELINE, PIPED));
+    times["75 kB written and read"] = await repeat(50, async (n) => {
+      await subject.write("/tmp/file.txt", FILE + n);
+      expect(await subject.read("/tmp/file.txt"), FILE + n);
+    });
     times["1 MiB written, then grep"] = await repeat(20, async (n) => {
       await subject.write("/tmp/large.txt", MIB + n);
       await run("grep -c 12345 /tmp/large.txt", MATCHES);
@@ -71,22 +76,27 @@ const PARTS = {
     return { times };
   },
 
+  /** KiB of each idle sandbox after one command, for each number of live ones. */
   async memory() {
     const loaded = await load();
     const live = [];
     const open = async (count) => {
-      for (let n = 0; n < count; n++) {
+      while (live.length < count) {
         const subject = await create(loaded);
         expect(await subject.run("echo hello"), "hello\n");
         live.push(subject);
       }
     };
-    await open(3);
+    const warm = 3;
+    await open(warm);
     const before = process.memoryUsage().rss;
-    await open(LIVE);
-    const kib = (process.memoryUsage().rss - before) / 1024 / LIVE;
-    for (const subject of live) await subject.close();
-    return { kib };
+    const started = performance.now();
+    const kib = {};
+    for (const count of LIVE) {
+      await open(count + warm);
+      kib[count] = (process.memoryUsage().rss - before) / 1024 / count;
+    }
+    return { kib, seconds: (performance.now() - started) / 1000 };
   },
 
   /** The bench counts what V8 prints between the two marks, for all threads. */

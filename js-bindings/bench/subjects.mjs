@@ -1,4 +1,4 @@
-// The sandboxes that are measured: each answers `run`, `write` and `close` of a new one.
+// The sandboxes that are measured. Each has the methods `run`, `write`, `read` and `close`.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -11,19 +11,33 @@ async function bashkitWasm() {
   return Bash;
 }
 
-/** By name: `load` imports the package, `create` makes a sandbox with what it answered. */
-export const SUBJECTS = {
-  tidebox: {
-    load: () => import("tidebox"),
+/** Sandboxes of this package. */
+function tidebox(options, load = () => import("tidebox")) {
+  return {
+    load,
     async create({ Sandbox }) {
-      const sandbox = await Sandbox.create();
+      const sandbox = await Sandbox.create(options);
       return {
         run: async (command) => (await sandbox.execute(command)).output,
         write: (path, text) => sandbox.write(path, text),
+        read: async (path) => (await sandbox.readRaw(path)).data.content,
         close: () => sandbox.close(),
       };
     },
-  },
+  };
+}
+
+async function prepared() {
+  const loaded = await import("tidebox");
+  await loaded.prepare();
+  return loaded;
+}
+
+/** By name: `load` imports the package, `create` creates a sandbox with its result. */
+export const SUBJECTS = {
+  tidebox: tidebox({}),
+  "tidebox, prepared": tidebox({}, prepared),
+  "tidebox, caller": tidebox({ thread: "caller" }),
   "just-bash": {
     load: () => import("just-bash"),
     async create({ Bash }) {
@@ -31,6 +45,7 @@ export const SUBJECTS = {
       return {
         run: async (command) => (await bash.exec(command)).stdout,
         write: (path, text) => bash.fs.writeFile(path, text),
+        read: (path) => bash.fs.readFile(path),
         close: async () => {},
       };
     },
@@ -42,6 +57,7 @@ export const SUBJECTS = {
       return {
         run: async (command) => (await bash.execute(command)).stdout,
         write: async (path, text) => bash.writeFile(path, text),
+        read: async (path) => bash.readFile(path),
         close: async () => {},
       };
     },
@@ -53,6 +69,7 @@ export const SUBJECTS = {
       return {
         run: async (command) => (await bash.execute(command)).stdout,
         write: async (path, text) => bash.fs().writeFile(path, text),
+        read: async (path) => bash.fs().readFile(path),
         close: async () => bash.free(),
       };
     },

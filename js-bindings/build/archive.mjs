@@ -16,6 +16,12 @@ import { constants, createBrotliCompress } from "node:zlib";
 /** What others begin with, in this order: a small program that has most of the Rust library, and one that has regular expressions. */
 const FIRST = ["base.wasm", "text.wasm"];
 
+/**
+ * The program of the first command of every sandbox, which the package also has as it is, for Node and Deno: unpacking it takes
+ * longer than reading it. Pages download the piece.
+ */
+const RAW = "sh.wasm";
+
 /** A program follows more of them only for so much less: they are unpacked first, every time. */
 const WORTH = 0.95;
 
@@ -94,6 +100,10 @@ async function work() {
     const { name, after, packed } = await pack(program, kept);
     used.add(name);
     program.after = after;
+    if (program.file === RAW) {
+      program.raw = true;
+      writeFileSync(join(out, program.file), content(program.file));
+    }
     writeFileSync(join(out, `${program.file}.piece`), packed);
     console.log(`${program.file}: ${program.bytes} bytes, packed ${packed.length}${after.length > 0 ? ` after ${after.join(" and ")}` : ""}`);
   }

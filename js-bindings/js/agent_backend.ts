@@ -12,6 +12,7 @@ import { errorCode, messageOf } from "./error_message.js";
 import type { RunningCommand } from "./output.js";
 import { runCommand } from "./output.js";
 import type { ProcessBackend, ProcessInfo, ProcessOptions } from "./process.js";
+import type { SandboxUsage } from "./usage.js";
 import { Process, checkProcessCommand, checkProcessOptions, constructorKey } from "./process.js";
 
 /** Runs commands and handles the calls of the file tools. */
@@ -20,6 +21,8 @@ export interface BackendConnection extends ProcessBackend {
   execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
   /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
   callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
+  /** Returns the resources in use. */
+  usage(signal: AbortSignal | undefined): Promise<SandboxUsage>;
 }
 
 /** The tools of an agent: commands, files and transfers. They never throw: errors are part of the result. Calls may overlap. */
@@ -99,6 +102,16 @@ export abstract class AgentBackend {
     checkArguments({ id }, isText, "a string");
     const backend = this.#backend();
     return new Process(constructorKey, { backend, key: backend.processKey(id) });
+  }
+
+  /**
+   * Returns the resources that the sandbox uses: memory of its files and processes, and processor time.
+   *
+   * @throws {SandboxError} `UNSUPPORTED` for a sandbox at a provider, and for a sandbox that is not open.
+   */
+  async usage(options?: CallOptions): Promise<SandboxUsage> {
+    checkSignal(options?.signal);
+    return this.#backend().usage(options?.signal);
   }
 
   /** Lists a directory. A missing directory has no files. */

@@ -18,8 +18,11 @@ import {
   WORKSPACE, completed, isMissing, list, readBytes, resolvePath, run, runOnPath, stat, writeBytes,
 } from "./adapter.js";
 import type { AgentBackend } from "./agent_backend.js";
+import { defined } from "./check.js";
 import { SandboxError } from "./error.js";
 import type { ExecuteOptions } from "./options.js";
+import type { Process } from "./process.js";
+import { inputStream, outputStreams } from "./process_streams.js";
 
 export { TideboxSandboxProvider, createTideboxSandbox, networkSandboxSession } from "./ai_sdk_harness.js";
 export type {
@@ -56,7 +59,7 @@ export interface CommandOptions extends AbortOptions {
 
 /** A command to start. `Stdin` is the type of {@link stdin}. */
 export interface SpawnOptions<Stdin = boolean | undefined> extends CommandOptions {
-  /** True to keep standard input open, which is not supported. */
+  /** True to keep standard input open. Default false: it is empty. */
   stdin?: Stdin;
 }
 
@@ -76,9 +79,12 @@ export interface RunResult extends ExitResult {
 
 /** A running command. */
 export interface SandboxProcess {
-  /** Standard output. It closes when the process ends. */
+  /**
+   * Standard output. It closes when the process ends. Of output that is not read the sandbox keeps
+   * `limits.backgroundOutputBytes`, the newest.
+   */
   readonly stdout: ReadableStream<Uint8Array>;
-  /** Standard error. It closes when the process ends. */
+  /** Standard error, like {@link stdout}. */
   readonly stderr: ReadableStream<Uint8Array>;
   /** Resolves when the process ends, and rejects with the reason of an aborted signal. */
   wait(): Promise<ExitResult>;
@@ -86,19 +92,19 @@ export interface SandboxProcess {
   kill(): Promise<void>;
 }
 
-/** A running command with an open standard input. {@link SandboxSession.spawn} rejects before it returns one. */
+/** A running command with an open standard input. */
 export interface WritableSandboxProcess extends SandboxProcess {
-  /** Standard input of the process. */
+  /** Standard input of the process. A write resolves when the process has room for it; closing the stream closes it. */
   readonly stdin: WritableStream<Uint8Array>;
 }
 
 /** The method `spawn` of a session. */
 export interface Spawn {
-  /** Rejects: standard input cannot stay open. */
+  /** Starts a command with an open standard input. Rejects without JSPI, and in deterministic sandboxes. */
   (options: SpawnOptions<true> & Required<Pick<SpawnOptions<true>, "stdin">>): Promise<WritableSandboxProcess>;
   /** Starts a command. */
   (options: SpawnOptions<false>): Promise<SandboxProcess>;
-  /** Starts a command, or rejects if it requires an open standard input. */
+  /** Starts a command. */
   (options: SpawnOptions): Promise<SandboxProcess | WritableSandboxProcess>;
 }
 
@@ -140,7 +146,10 @@ export interface SandboxSession {
   readonly description: string;
   /** Runs a command. A non-zero exit code is a result. */
   readonly run: (options: CommandOptions) => Promise<RunResult>;
-  /** Starts a command and returns its process. With `stdin: true` it rejects: standard input cannot stay open. */
+  /**
+   * Starts a command and returns its process, which ends on its own, by `kill`, or with the sandbox. Without JSPI, and in
+   * deterministic sandboxes, it is limited by `limits.wallTimeMs` and `stdin: true` rejects.
+   */
   readonly spawn: Spawn;
   /** Reads a file as a stream. Resolves to `null` if it does not exist. */
   readonly readFile: (options: PathOptions) => Promise<ReadableStream<Uint8Array> | null>;
@@ -168,7 +177,10 @@ export interface SessionSettings {
   workingDirectory?: string;
   /** Replaces the description for the instructions of an agent. */
   description?: string;
-  /** Timeout of a command in milliseconds, for `run` and `spawn`. Default: `limits.wallTimeMs` of the sandbox. */
+  /**
+   * Timeout of a command in milliseconds, for `run` and `spawn`. Default: `limits.wallTimeMs` of the sandbox for `run`, and
+   * `limits.backgroundTimeMs` for `spawn`.
+   */
   timeoutMs?: number;
 }
 
@@ -187,11 +199,7 @@ export function sandboxSession(sandbox: AgentBackend, settings: SessionSettings 
       const { exitCode, stdout, stderr } = result;
       return { exitCode, stdout, stderr };
     },
-    spawn: (async (call: SpawnOptions) => {
-      const hint = "write the input to a file and redirect it (command < file)";
-      if (call.stdin) throw unsupported("an open standard input", hint);
-      return spawn(sandbox, call, options(call));
-    }) as Spawn,
+    spawn: ((call: SpawnOptions) => spawn(sandbox, call, options(call))) as Spawn,
     async readBinaryFile({ path, abortSignal }) {
       return orNull(readBytes(sandbox, absolute(path), abortSignal));
     },
@@ -245,8 +253,51 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Starts a command. The result of `execute` never rejects, so an unread process causes no unhandled rejection. */
-function spawn(
+/** Starts a process. Where no process outlives a call, a command whose standard input is empty runs as a call. */
+async function spawn(
+  sandbox: AgentBackend, call: SpawnOptions, options: Pick<ExecuteOptions, "cwd" | "env" | "timeoutMs">,
+): Promise<SandboxProcess | WritableSandboxProcess> {
+  const { command, abortSignal, stdin = false } = call;
+  abortSignal?.throwIfAborted();
+  try {
+    const process = await sandbox.spawn(command, { ...defined(options), stdin });
+    return liveProcess(process, abortSignal, stdin);
+  } catch (error) {
+    const isUnsupported = error instanceof SandboxError && error.code === "UNSUPPORTED";
+    if (isUnsupported && !stdin) return spawnCommand(sandbox, call, options);
+    throw error;
+  }
+}
+
+function liveProcess(
+  process: Process, abortSignal: AbortSignal | undefined, stdin: boolean,
+): SandboxProcess | WritableSandboxProcess {
+  const kill = () => void process.kill().catch(() => {});
+  if (abortSignal?.aborted) kill();
+  else abortSignal?.addEventListener("abort", kill, { once: true });
+  const ended = async () => {
+    const { exitCode } = await process.wait();
+    abortSignal?.removeEventListener("abort", kill);
+    return exitCode;
+  };
+  const running: SandboxProcess = {
+    ...outputStreams(process),
+    async wait() {
+      const exitCode = await ended();
+      abortSignal?.throwIfAborted();
+      if (exitCode === null) throw new SandboxError("the sandbox has ended, and the process with it", "RESTARTED");
+      return { exitCode };
+    },
+    async kill() {
+      await process.kill();
+      await ended();
+    },
+  };
+  return stdin ? { ...running, stdin: inputStream(process) } : running;
+}
+
+/** Runs a command as a call. Its result never rejects, so an unread process causes no unhandled rejection. */
+function spawnCommand(
   sandbox: AgentBackend, { command, abortSignal }: CommandOptions, options: ExecuteOptions,
 ): SandboxProcess {
   abortSignal?.throwIfAborted();

@@ -12,10 +12,14 @@ export interface PackageProgram {
   readonly commands: readonly string[];
   /** The programs whose segments precede it in its stream. */
   readonly after: readonly string[];
+  /** True if the package also has the module itself, which is read more quickly than decompressed. */
+  readonly raw?: boolean;
 }
 
 /** Access to the files of the package on this platform. */
 export interface PackageFiles {
+  /** True if modules that are not compressed are read as files. Pages download the smaller segment instead. */
+  readonly readsRaw?: boolean;
   read(file: string): Promise<Uint8Array>;
   /** Like {@link read}, but synchronous. */
   readNow(file: string): Uint8Array;
@@ -42,14 +46,16 @@ export class Archive {
 
   /** Returns the module of a program. */
   async module(file: string): Promise<Uint8Array<ArrayBuffer>> {
-    const { names, before, bytes } = this.#stream(file);
+    const { names, before, bytes, raw } = this.#stream(file);
+    if (raw) return moduleBytes(await this.#files.read(file), 0, bytes, file);
     const segments = await Promise.all(names.map((name) => this.#files.read(name)));
     return moduleBytes(await this.#files.unpack(concat(segments), before + bytes), before, bytes, file);
   }
 
   /** Like {@link module}, but synchronous. */
   moduleNow(file: string): Uint8Array<ArrayBuffer> {
-    const { names, before, bytes } = this.#stream(file);
+    const { names, before, bytes, raw } = this.#stream(file);
+    if (raw) return moduleBytes(this.#files.readNow(file), 0, bytes, file);
     const segments = names.map((name) => this.#files.readNow(name));
     return moduleBytes(this.#files.unpackNow(concat(segments), before + bytes), before, bytes, file);
   }
@@ -58,10 +64,11 @@ export class Archive {
    * The files are not named `.br`: servers would send them with `Content-Encoding: br`, and browsers would decompress each file
    * on its own.
    */
-  #stream(file: string): { names: string[]; before: number; bytes: number } {
-    const { after, bytes } = this.#program(file);
+  #stream(file: string): { names: string[]; before: number; bytes: number; raw: boolean } {
+    const { after, bytes, raw: hasRaw = false } = this.#program(file);
+    const raw = hasRaw && this.#files.readsRaw === true;
     const before = after.reduce((sum, other) => sum + this.#program(other).bytes, 0);
-    return { names: [...after, file].map((name) => `${name}.piece`), before, bytes };
+    return { names: [...after, file].map((name) => `${name}.piece`), before, bytes, raw };
   }
 
   #program(file: string): PackageProgram {

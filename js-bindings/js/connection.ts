@@ -19,7 +19,7 @@ import { checkExecuteOptions } from "./options.js";
 import { packWork } from "./pack_work.js";
 import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite } from "./platform.js";
-import type { Seat, Thread } from "./pool.js";
+import type { PoolWorker, Seat, Thread } from "./pool.js";
 import { takeSeat } from "./pool.js";
 import type { ProcessInfo, ProcessKey, ProcessOptions, ProcessOutput } from "./process.js";
 import { ProcessRegistry, replyOfLost } from "./process_registry.js";
@@ -28,6 +28,7 @@ import { messageOf } from "./error_message.js";
 import { Requests } from "./requests.js";
 import { cachedModules } from "./module_cache.js";
 import { OutputListener } from "./output.js";
+import type { SandboxUsage } from "./usage.js";
 
 /** Wall time of a command without a timeout, in milliseconds; as in `core/src/limits.rs`. */
 const WALL_TIME_MS = 120_000;
@@ -76,6 +77,8 @@ const MAX_MOVED_BYTES = 8 << 20;
  * a worker share its 4 GiB.
  */
 const MAX_SHARED_BYTES = 64 << 20;
+/** Maximum number of completed calls after which a separated sandbox returns to the pool. */
+const MAX_TRIAL = 1024;
 /** Attempts to create a sandbox whose worker fails because of another one. */
 const CREATE_ATTEMPTS = 3;
 
@@ -123,9 +126,18 @@ export class Connection {
   /** Set when the sandbox is closed. */
   #closing: Promise<void> | undefined;
   #id = "";
+  /** Processor time in milliseconds, as of the last result. */
+  #cpuTimeMs = 0;
+  /** Calls that a separated sandbox has to complete before it returns to the pool; 0 if it is not separated. */
+  #trial = 0;
+  /** Number of them the next time: it doubles, so that a sandbox which harms others does so ever more rarely. */
+  #nextTrial = 1;
+  /** The worker that the sandbox warms up. */
+  readonly #warmed: PoolWorker | undefined;
 
-  constructor(platform: Platform, checked: Checked) {
+  constructor(platform: Platform, checked: Checked, warmed?: PoolWorker) {
     this.#platform = platform;
+    this.#warmed = warmed;
     this.#checked = checked;
     this.#thread = checked.thread;
     this.#options = checked.kernel;
@@ -176,7 +188,8 @@ export class Connection {
       await state.seat.ready;
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
       const packs = await this.#packs();
-      state.seat.send({ create: state.seat.sandbox, options: this.#options, packs, changes: this.#changes });
+      const [create, changes, cpuTimeMs] = [state.seat.sandbox, this.#changes, this.#cpuTimeMs];
+      state.seat.send({ create, options: this.#options, packs, changes, cpuTimeMs });
       await opened;
     } catch (error) {
       if (this.#state === state) this.#state = undefined;
@@ -216,7 +229,7 @@ export class Connection {
       crashed: (error, isCause) => {
         if (this.#state?.seat === seat) this.#crashed(error, isCause);
       },
-    });
+    }, this.#warmed);
     const respond = (response: HostResponse) => {
       if (this.#state?.seat === seat) seat.send({ sandbox: seat.sandbox, response });
     };
@@ -235,8 +248,10 @@ export class Connection {
         return;
       case "result": {
         this.#recordChanges(report.changes);
+        this.#cpuTimeMs = report.cpuTimeMs;
         const pending = this.#complete(report.id);
         pending?.onResult?.(report.value);
+        this.#countTrial(state);
         return pending?.resolve(report.value);
       }
       case "error":
@@ -276,11 +291,10 @@ export class Connection {
       this.#state = undefined;
       return this.#reject(new SandboxError(`the worker of the sandbox has ended: ${reason}`, "CLOSED"));
     }
-    // A sandbox that has cost its neighbours a command does so once.
-    if (isCause) this.#thread = "own";
+    if (isCause) this.#separate();
     if (this.#opened !== undefined) {
       const message = `cannot start the worker of the sandbox: ${reason}`;
-      const isNeighbour = this.#thread === "pool" && !isCause;
+      const isNeighbour = this.#thread !== "own" && !isCause;
       this.#opened.reject(isNeighbour ? new NeighbourError(message) : new Error(message));
       return;
     }
@@ -303,12 +317,39 @@ export class Connection {
     stopState(state);
     const left = state?.seat.leave(this.#pending.size > 0);
     this.#recreate = async () => {
-      if (await left) this.#thread = "own";
+      if (await left) this.#separate();
       await this.open();
     };
     // A separate worker takes a while to start. The next call reports an error.
-    if (this.#thread === "own") this.#opening().catch(() => {});
+    if (this.#checked.thread === "own") this.#opening().catch(() => {});
     this.#reject(why);
+  }
+
+  /**
+   * Gives a sandbox of the pool a separate worker, because it was running in one that failed. It returns to the pool after some
+   * completed calls: the worker may have failed for another reason.
+   */
+  #separate(): void {
+    if (this.#thread !== "pool") return;
+    this.#thread = "own";
+    this.#trial = this.#nextTrial;
+    this.#nextTrial = Math.min(2 * this.#nextTrial, MAX_TRIAL);
+  }
+
+  /** Counts a completed call of a separated sandbox. After the last one, the next call creates the sandbox in the pool. */
+  #countTrial(state: SeatState): void {
+    if (this.#trial === 0) return;
+    if (this.#trial > 1 || !this.#isMovable) {
+      this.#trial = Math.max(this.#trial - 1, 1);
+      return;
+    }
+    this.#trial = 0;
+    this.#thread = "pool";
+    this.#options.id = this.#id;
+    this.#state = undefined;
+    stopState(state);
+    this.#recreate = () => this.open();
+    void state.seat.leave(false);
   }
 
   /** Resolves when calls can be made. */
@@ -331,9 +372,9 @@ export class Connection {
       await ready;
       if (ready !== this.#ready || this.#recreate !== undefined) continue;
       const state = this.#state;
-      if (state === undefined || this.#thread === "own" || !this.#isMovable) return;
+      if (state === undefined || this.#thread !== "pool" || !this.#isMovable) return;
       if (this.#heldBytes > MAX_SHARED_BYTES) {
-        this.#thread = "own";
+        [this.#thread, this.#trial] = ["own", 0];
         this.#move(state);
         continue;
       }
@@ -369,6 +410,12 @@ export class Connection {
     for (const { reject } of pending) reject(error);
   }
 
+  /** Returns the resources in use. */
+  async usage(signal: AbortSignal | undefined): Promise<SandboxUsage> {
+    const usage = await this.callUntil<Omit<SandboxUsage, "cpuTimeMs">>(signal, "usage", []);
+    return { ...usage, cpuTimeMs: this.#cpuTimeMs };
+  }
+
   /** Calls a method of the kernel's sandbox. */
   async call<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
     await this.#takeSeat();
@@ -387,8 +434,8 @@ export class Connection {
     const all = COMMANDS.includes(method) ? [...args, id, onOutput !== undefined] : args;
     // Arguments that cannot be cloned throw here, before the call is pending.
     try {
-      seat.send({ sandbox: seat.sandbox, id, method, args: all, sentMs: Date.now() });
       seat.hold(true);
+      seat.send({ sandbox: seat.sandbox, id, method, args: all, sentMs: Date.now() });
     } catch (error) {
       if (this.#pending.size === 0) seat.hold(false);
       throw error;

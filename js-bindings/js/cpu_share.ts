@@ -1,6 +1,7 @@
 /** Processor time of a process that outlives its call, limited by a token bucket; as in `wasi-runner/src/background_share.rs`. */
 
-import { monotonic as now } from "./time.js";
+import type { Timer } from "./time.js";
+import { monotonic as now, startTimeout } from "./time.js";
 
 /** Milliseconds that may be used without a pause, such as for the start of a server. */
 const BURST_MS = 10_000;
@@ -15,7 +16,7 @@ export class CpuShare {
   #availableMs = BURST_MS;
   #countedAt = now();
   /** Ends the current pause. */
-  #pause: { readonly timer: ReturnType<typeof setTimeout>; readonly resume: () => void } | undefined;
+  #pause: { readonly timer: Timer; readonly resume: () => void } | undefined;
 
   constructor(percent: number) {
     this.#rate = percent / 100;
@@ -32,7 +33,7 @@ export class CpuShare {
 
   /** Starts a pause. `resume` is called at its end. */
   pause(milliseconds: number, resume: () => void): void {
-    this.#pause ??= { timer: setTimeout(() => this.endPause(), milliseconds), resume };
+    this.#pause ??= { timer: startTimeout(() => this.endPause(), milliseconds), resume };
   }
 
   endPause(): void {

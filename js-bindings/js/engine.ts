@@ -23,7 +23,8 @@ import { BUSY_MS } from "./messages.js";
 import { PAGE } from "./packs.js";
 import type { SandboxQueue } from "./run_queue.js";
 import { RunQueue, sandboxQueue } from "./run_queue.js";
-import { yieldToEventLoop, monotonic as now, sleep } from "./time.js";
+import type { Timer } from "./time.js";
+import { monotonic as now, queueMicrotask, sleep, startTimeout, yieldToEventLoop } from "./time.js";
 
 /** Status codes of the kernel for a call or a check of a guest that cannot continue; see `src/syscalls.rs`. */
 const BLOCK = -1;
@@ -45,7 +46,7 @@ const RUN = "run";
 
 /** Milliseconds of idleness after which instances are prepared for other sandboxes. */
 const CLEAN_AFTER_MS = 20;
-/** Milliseconds of work after which the worker yields to its event loop. */
+/** Milliseconds of work after which a worker yields to its event loop. */
 const YIELD_INTERVAL_MS = 8;
 /** Maximum milliseconds that a guest sleeps before it checks its deadline again, if no event loop can. */
 const POLL_INTERVAL_MS = 50;
@@ -83,7 +84,7 @@ interface Guest {
   woken: boolean;
   /** True from its start to its end. */
   isLive?: boolean;
-  timer?: ReturnType<typeof setTimeout>;
+  timer?: Timer;
 }
 
 const sandboxes = new Map<number, SandboxState>();
@@ -95,6 +96,7 @@ let current: Guest | undefined;
 let sliceStart = 0;
 let scheduled = false;
 let lastYield = now();
+let yieldIntervalMs = YIELD_INTERVAL_MS;
 let programs: PackagePrograms | undefined;
 let pool: InstancePool | undefined;
 
@@ -123,16 +125,22 @@ export interface EngineListener {
 
 let listener: EngineListener | undefined;
 
-/** Configures the engine. Called before the kernel creates a sandbox. */
-export function configure(known: PackagePrograms, receiver: EngineListener, reuse: ReuseMode): void {
+/** Configures the engine. Called before the kernel creates a sandbox. `yieldMs` is the time of work until guests yield to the event loop. */
+export function configure(known: PackagePrograms, receiver: EngineListener, reuse: ReuseMode, yieldMs = YIELD_INTERVAL_MS): void {
   programs = known;
+  yieldIntervalMs = yieldMs;
   pool = new InstancePool((program) => createInstance(program, 0, 0).pooled, reuse);
   listener = receiver;
 }
 
-/** Adds a sandbox. Called before the kernel creates it. */
-export function addSandbox(number: number): void {
-  sandboxes.set(number, { ...sandboxQueue<Guest>(), number, programs: new Programs(packagePrograms()) });
+/** Adds a sandbox, with its processor time in other workers. Called before the kernel creates it. */
+export function addSandbox(number: number, cpuTimeMs: number): void {
+  sandboxes.set(number, { ...sandboxQueue<Guest>(cpuTimeMs), number, programs: new Programs(packagePrograms()) });
+}
+
+/** Returns the processor time of all guests of a sandbox, in milliseconds. */
+export function cpuTimeMs(number: number): number {
+  return sandboxes.get(number)?.totalMs ?? 0;
 }
 
 /** Removes a sandbox with its guests. The stacks of suspended ones are garbage-collected. */
@@ -187,7 +195,7 @@ export function pauseExecution(execution: number, isPaused: boolean): void {
 function schedule(): void {
   if (current !== undefined || scheduled || queue.isEmpty) return;
   scheduled = true;
-  if (now() - lastYield < YIELD_INTERVAL_MS && !(listener?.hasMessages() ?? false)) {
+  if (now() - lastYield < yieldIntervalMs && !(listener?.hasMessages() ?? false)) {
     queueMicrotask(next);
   } else {
     yieldToEventLoop(() => {
@@ -253,13 +261,13 @@ function chargeShare(execution: number, usedMs: number): void {
   share.pause(pauseMs, () => pauseExecution(execution, false));
 }
 
-let cleaning: ReturnType<typeof setTimeout> | undefined;
+let cleaning: Timer | undefined;
 
 /** Prepares instances for other sandboxes, one at a time, while no guest can run. */
 function cleanWhenIdle(): void {
   if (sandboxes.size < 2) return;
   clearTimeout(cleaning);
-  cleaning = setTimeout(() => {
+  cleaning = startTimeout(() => {
     if (current === undefined && queue.isEmpty && pool?.cleanOne() === true) cleanWhenIdle();
   }, CLEAN_AFTER_MS);
 }
@@ -302,7 +310,7 @@ function park(guest: Guest): void {
   const wait = kernel.waitTimeoutMs(guest.slot);
   if (wait < 0) return;
   const milliseconds = Math.min(Math.ceil(wait), MAX_TIMER_MS);
-  guest.timer = setTimeout(() => guestWake(guest.slot), milliseconds);
+  guest.timer = startTimeout(() => guestWake(guest.slot), milliseconds);
 }
 
 export function guestWake(slot: number): void {
@@ -479,7 +487,7 @@ async function instantiateWithRetry(guest: Guest, program: Program): Promise<Web
       if (!(error instanceof RangeError) || attempt === INSTANTIATE_ATTEMPTS) throw error;
       pool?.clear();
     }
-    await new Promise((resolve) => setTimeout(resolve, INSTANTIATE_PAUSE_MS));
+    await new Promise<void>((resolve) => startTimeout(resolve, INSTANTIATE_PAUSE_MS));
     if (guests.get(guest.slot) !== guest) return undefined;
   }
 }
@@ -637,7 +645,7 @@ function dropGuest(guest: Guest): void {
 
 // Other imports of the kernel ------------------------------------------------------------------------------------------
 
-type Timers = Map<number, ReturnType<typeof setTimeout>>;
+type Timers = Map<number, Timer>;
 
 /** Timers of executions, by execution. */
 const alarms: Timers = new Map();
@@ -663,7 +671,7 @@ function setTimer(all: Timers, number: number, milliseconds: number, fire: () =>
   clearTimer(all, number);
   if (milliseconds > MAX_TIMER_MS) return;
   const due = now() + milliseconds;
-  const wait = (rest: number) => all.set(number, setTimeout(() => {
+  const wait = (rest: number) => all.set(number, startTimeout(() => {
     // A timer may fire up to a millisecond early, when the kernel finds the deadline in the future. No other one follows.
     const left = due - now();
     if (left > 0) return void wait(left);

@@ -13,6 +13,7 @@ const userland = new URL("../userland/", import.meta.url);
 const zlib = () => createRequire(import.meta.url)("node:zlib") as typeof import("node:zlib");
 
 export const files: PackageFiles = {
+  readsRaw: true,
   read: (file) => readFile(new URL(file, userland)),
   readNow: (file) => readFileSync(new URL(file, userland)),
   // One chunk: the output is a few megabytes.

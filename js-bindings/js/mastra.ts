@@ -15,14 +15,15 @@
 import type { SandboxProvider } from "@mastra/core/editor";
 import { MastraSandbox, SandboxNotReadyError, validateSandboxFileMode } from "@mastra/core/workspace";
 import type {
-  MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult,
+  CommandResult, ExecuteCommandOptions, MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult,
   WriteFilesOptions,
 } from "@mastra/core/workspace";
 import { Sandbox } from "tidebox";
 
 import { WORKSPACE, checkResult, resolvePath, run, writeBytes } from "./adapter.js";
 import type { AgentBackend } from "./agent_backend.js";
-import { TideboxProcess, TideboxProcessManager, unsupported } from "./mastra_processes.js";
+import type { StartOptions } from "./mastra_processes.js";
+import { TideboxProcess, TideboxProcessManager, WAITED, unsupported } from "./mastra_processes.js";
 import type { SandboxOptions } from "./options.js";
 import type { Snapshot } from "./snapshot.js";
 
@@ -35,7 +36,7 @@ export interface TideboxSandboxOptions
   extends SandboxOptions, Pick<MastraSandboxOptions, "onStart" | "onStop" | "onDestroy"> {
   /** Uses this sandbox instead of a new one. It stays open: `stop` and `destroy` have no effect on it. */
   sandbox?: AgentBackend;
-  /** Timeout of a command in milliseconds. Default: `limits.wallTimeMs`. */
+  /** Timeout in milliseconds. Default: `limits.wallTimeMs` for a command, `limits.backgroundTimeMs` for a process. */
   timeoutMs?: number;
   /** Replaces the description for the instructions of an agent. */
   instructions?: string;
@@ -56,17 +57,17 @@ export class TideboxSandbox extends MastraSandbox {
 
   readonly #options: TideboxSandboxOptions;
   readonly #created = new Date();
+  readonly #processes: TideboxProcessManager;
   #sandbox: AgentBackend | undefined;
   #snapshot: Snapshot | undefined;
 
   /** Creates a sandbox that is not started. */
   constructor(options: TideboxSandboxOptions = {}) {
     const { cwd = WORKSPACE, env, onStart, onStop, onDestroy, timeoutMs } = options;
-    super({
-      name: "TideboxSandbox", env, workingDirectory: cwd, onStart, onStop, onDestroy,
-      processes: new TideboxProcessManager(timeoutMs),
-    });
+    const processes = new TideboxProcessManager(timeoutMs);
+    super({ name: "TideboxSandbox", env, workingDirectory: cwd, onStart, onStop, onDestroy, processes });
     this.#options = options;
+    this.#processes = processes;
     this.id = options.sandbox?.id ?? options.id ?? `tidebox-${crypto.randomUUID()}`;
   }
 
@@ -78,6 +79,24 @@ export class TideboxSandbox extends MastraSandbox {
   get backend(): AgentBackend {
     if (this.#sandbox === undefined) throw new SandboxNotReadyError(this.id);
     return this.#sandbox;
+  }
+
+  /**
+   * Runs a command, or a program with arguments that no shell expands, and waits for its end. Its standard input is empty. It ends
+   * with its timeout, by default `limits.wallTimeMs`.
+   */
+  override async executeCommand(
+    command: string, args: string[] = [], options: ExecuteCommandOptions = {},
+  ): Promise<CommandResult> {
+    const line = [command, ...args.map(quoted)].join(" ");
+    const maxRetainedBytes = options.maxRetainedBytes ?? Infinity;
+    const all: StartOptions = { ...options, maxRetainedBytes, stdinMode: "ignore", [WAITED]: true };
+    const process = await this.#processes.spawn(line, all);
+    try {
+      return { ...(await process.wait()), command: line };
+    } finally {
+      this.#processes.release(process.pid);
+    }
   }
 
   /** Starts the sandbox: empty, or from the snapshot of the last stop. */
@@ -166,6 +185,11 @@ export class TideboxSandbox extends MastraSandbox {
     await this.#sandbox?.close();
     this.#sandbox = undefined;
   }
+}
+
+/** Returns an argument that the shell does not expand. */
+function quoted(argument: string): string {
+  return `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns the options of the sandbox. A snapshot has the initial files. */

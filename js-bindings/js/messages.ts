@@ -66,6 +66,8 @@ export interface Setup {
   readonly programs: readonly PackageProgram[];
   /** Modules that other workers have compiled. */
   readonly compiled: ReadonlyMap<string, WebAssembly.Module>;
+  /** Programs that the owner compiles: {@link AwaitedModule} follows. */
+  readonly awaited: readonly string[];
   /** True for one worker of the application, which loads common programs ahead while it is idle. */
   readonly prefetch: boolean;
   /**
@@ -73,6 +75,12 @@ export interface Setup {
    * shared.
    */
   readonly shared: Int32Array | undefined;
+}
+
+/** A module that the worker waits for. */
+export interface AwaitedModule {
+  readonly awaitedFile: string;
+  readonly module: WebAssembly.Module;
 }
 
 /** Cancellation slots in shared memory: call n uses slot n modulo this number. */
@@ -91,6 +99,8 @@ export interface Create {
   readonly packs: readonly PackLocation[];
   /** Changes of the replaced sandbox, in order. */
   readonly changes: readonly Uint8Array[];
+  /** Processor time of the replaced sandbox, in milliseconds. */
+  readonly cpuTimeMs: number;
 }
 
 /** Ends a sandbox: its commands are stopped without waiting for them, and everything that it holds is freed. */
@@ -203,7 +213,7 @@ export interface PackWork {
 }
 
 /** Messages to a worker. */
-export type WorkerInput = Setup | Create | Drop | Call | Cancel | SandboxResponse | PackWork;
+export type WorkerInput = Setup | AwaitedModule | Create | Drop | Call | Cancel | SandboxResponse | PackWork;
 
 /** An error of Tidebox itself. */
 export interface Failure {
@@ -223,7 +233,12 @@ export type SandboxReport =
   | { readonly type: "ready"; readonly sandbox: number; readonly id: string }
   | { readonly type: "createFailed"; readonly sandbox: number; readonly failure: Failure }
   | { readonly type: "dropped"; readonly sandbox: number }
-  | { readonly type: "result"; readonly sandbox: number; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
+  | {
+    readonly type: "result"; readonly sandbox: number; readonly id: number; readonly value: unknown;
+    readonly changes: Changes | undefined;
+    /** Processor time of the sandbox until now, in milliseconds. */
+    readonly cpuTimeMs: number;
+  }
   | { readonly type: "error"; readonly sandbox: number; readonly id: number; readonly failure: Failure }
   | { readonly type: "output"; readonly sandbox: number; readonly id: number; readonly stderr: boolean; readonly bytes: Uint8Array }
   | { readonly type: "request"; readonly sandbox: number; readonly request: HostRequest };

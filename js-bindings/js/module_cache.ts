@@ -9,6 +9,8 @@ export interface ModuleCache {
   readonly programs: readonly PackageProgram[];
   /** Programs that a worker has compiled. */
   readonly compiled: Map<string, WebAssembly.Module>;
+  /** Resolves when the shell is compiled, or immediately where the worker compiles it. */
+  readonly shell: Promise<void>;
   /** True once a worker loads common programs ahead. */
   prefetching: boolean;
 }
@@ -24,16 +26,17 @@ export function cachedModules(platform: Platform): Promise<ModuleCache> {
   return loading;
 }
 
-/** The program of the first command of every sandbox. It is compiled while the first worker starts, which takes longer. */
-const SHELL = "sh.wasm";
+/** The program of the first command of every sandbox. It is compiled while the first worker starts. */
+export const SHELL = "sh.wasm";
 
 async function load(platform: Platform): Promise<ModuleCache> {
   const compiled = new Map<string, WebAssembly.Module>();
   const programs = platform.programs();
-  const shellCompiled = programs.then((listed) => compileShell(platform, listed, compiled));
-  // Awaited together, so that a second rejection is not unhandled.
-  const [kernel, listed] = await Promise.all([platform.kernel(), programs, shellCompiled]);
-  return { kernel, programs: listed, compiled, prefetching: false };
+  const shell = programs.then((listed) => compileShell(platform, listed, compiled));
+  // Every worker reports a failure itself.
+  shell.catch(() => {});
+  const [kernel, listed] = await Promise.all([platform.kernel(), programs]);
+  return { kernel, programs: listed, compiled, shell, prefetching: false };
 }
 
 async function compileShell(platform: Platform, listed: readonly PackageProgram[], compiled: Map<string, WebAssembly.Module>): Promise<void> {

@@ -8,6 +8,7 @@ import { checkNetwork } from "./network_options.js";
 import type { LocatedPack } from "./packs.js";
 import type { Platform } from "./platform.js";
 import type { Thread } from "./pool.js";
+import { SandboxError } from "./error.js";
 import { messageOf } from "./error_message.js";
 import { hasJspi } from "./suspension.js";
 import { Snapshot } from "./snapshot.js";
@@ -138,8 +139,11 @@ export interface SandboxOptions {
    * worker share its processor time. `own`: the sandbox has a separate worker, which costs some 15 MiB and 40 ms, and shares
    * neither processor time nor the memory of the kernel with others. `own` is the default in pages, and for sandboxes with
    * {@link packs} or {@link mounts}.
+   *
+   * `caller`: the sandbox runs in the thread that creates it, between the turns of its event loop. It requires JSPI, has no packs,
+   * and its commands start modules up to 1 MiB unless {@link Limits.moduleBytes} allows more. Nothing can terminate this thread.
    */
-  thread?: "pool" | "own";
+  thread?: "pool" | "own" | "caller";
 }
 
 /** Name of a pack. A sandbox can have one of the two. */
@@ -274,7 +278,7 @@ export function checkOptions(options: SandboxOptions, platform: Platform): Check
   if (options.mounts !== undefined) kernel.mounts = checkMounts(options.mounts, platform);
   if (options.seedDirectory !== undefined) kernel.seedDirectory = checkDirectory("seedDirectory", options.seedDirectory, platform);
   const packs = checkPacks(options.packs ?? []);
-  return { kernel, tools, fetch: options.network?.fetch, packs, thread: checkThread(options.thread ?? defaultThread(platform, kernel, packs), kernel) };
+  return { kernel, tools, fetch: options.network?.fetch, packs, thread: checkThread(options.thread ?? defaultThread(platform, kernel, packs), kernel, packs) };
 }
 
 /** Key of a global that tests set: the default of {@link SandboxOptions.thread}. */
@@ -285,11 +289,27 @@ function defaultThread(platform: Platform, { mounts = [] }: KernelOptions, packs
   return forced ?? (packs.length > 0 || mounts.length > 0 ? "own" : platform.defaultThread);
 }
 
-function checkThread(chosen: unknown, { mounts = [] }: KernelOptions): Thread {
-  if (chosen !== "pool" && chosen !== "own") throw invalidOptions("thread must be 'pool' or 'own'");
+function checkThread(chosen: unknown, kernel: KernelOptions, packs: readonly PackOption[]): Thread {
+  const { mounts = [] } = kernel;
+  if (chosen === "caller") return checkCaller(kernel, packs);
+  if (chosen !== "pool" && chosen !== "own") throw invalidOptions("thread must be 'pool', 'own' or 'caller'");
   // Without JSPI a worker runs one command at a time, and a sandbox that cannot be moved would wait for others.
   const isFixed = !hasJspi() && mounts.some(({ mode }) => mode === "copyOnWrite");
   return isFixed ? "own" : chosen;
+}
+
+/** Bytes of a module that a command may start in the caller's thread by default: a larger one is compiled for too long. */
+const CALLER_MODULE_BYTES = 1 << 20;
+
+/** Checks what the caller's thread can run, and limits the modules of commands. */
+function checkCaller(kernel: KernelOptions, packs: readonly PackOption[]): Thread {
+  const cannot = (cause: string) => new SandboxError(`cannot run a sandbox in the caller's thread: ${cause}; use the thread 'own'`, "UNSUPPORTED");
+  if (!hasJspi()) {
+    throw cannot("a program that waits would stop the application, because this engine cannot suspend WebAssembly (JSPI); Node 24.20, Deno 2.4 and current browsers can");
+  }
+  if (packs.length > 0) throw cannot("a pack would block it for seconds");
+  kernel.limits = { moduleBytes: CALLER_MODULE_BYTES, ...kernel.limits };
+  return "caller";
 }
 
 function checkTools(input: NonNullable<SandboxOptions["tools"]>, kernel: KernelOptions): Record<string, HostTool> {

@@ -8,10 +8,8 @@ import { Worker } from "node:worker_threads";
 
 import { SandboxError } from "./error.js";
 import { files } from "./files.node.js";
-import type { Platform } from "./platform.js";
-
-/** Key of a global that tests set: the mode in which Workers use instances again. Reading a variable would need a permission in Deno. */
-const REUSE = Symbol.for("tidebox.reuse");
+import type { CallerModule, Platform } from "./platform.js";
+import { REUSE } from "./reuse.node.js";
 
 export const node: Platform = {
   start(listener) {
@@ -26,6 +24,12 @@ export const node: Platform = {
       terminate: () => void worker.terminate(),
       hold: (hold) => (hold ? worker.ref() : worker.unref()),
     };
+  },
+  async caller(copy): Promise<CallerModule> {
+    if (copy === 0) return import("./caller.node.js");
+    // A module has one instance of the kernel. After it has trapped, the module is loaded again under another name.
+    const url = new URL(`./caller.node.js?copy=${copy}`, import.meta.url);
+    return (await import(url.href)) as CallerModule;
   },
   kernel: async () => WebAssembly.compile(await readFile(new URL("./kernel_bg.wasm", import.meta.url))),
   remote: async () => WebAssembly.compile(await readFile(new URL("./remote_kernel_bg.wasm", import.meta.url))),

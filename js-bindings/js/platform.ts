@@ -27,8 +27,16 @@ export interface Listener {
 /** Rewrites the module of a pack from one file into another for this engine. */
 export type Rewrite = (from: string, to: string, pages: number) => Promise<void>;
 
+/** The module with the kernel for the caller's thread. */
+export interface CallerModule {
+  /** Starts the kernel. Called once. */
+  startInCaller(listener: Listener): SandboxWorker;
+}
+
 export interface Platform {
   start(listener: Listener): SandboxWorker;
+  /** Loads the kernel for the caller's thread: a new copy for each number, counted from 0. */
+  caller(copy: number): Promise<CallerModule>;
   kernel(): Promise<WebAssembly.Module>;
   /** The module with the provider adapters. */
   remote(): Promise<WebAssembly.Module>;

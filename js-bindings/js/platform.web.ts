@@ -1,7 +1,7 @@
 /** Browsers. */
 
 import { isWorkerLock, newLock, watchLock } from "./worker_lock.web.js";
-import type { Platform } from "./platform.js";
+import type { CallerModule, Platform } from "./platform.js";
 
 /** Loads a file of the package. Servers that respond with a page to every URL are detected because `read` fails. */
 export async function load<T>(url: URL, read: (response: Response) => Promise<T>): Promise<T> {
@@ -64,6 +64,11 @@ export const web: Platform = {
       // A page terminates its workers when it is closed.
       hold: () => {},
     };
+  },
+  async caller(copy): Promise<CallerModule> {
+    // Bundlers load a module once.
+    if (copy > 0) throw new Error("the kernel in the thread of this page has failed; reload the page, or use the thread 'own'");
+    return import("./caller.web.js");
   },
   kernel: () => load(new URL("./kernel_bg.wasm", import.meta.url), compile),
   remote: () => load(new URL("./remote_kernel_bg.wasm", import.meta.url), compile),

@@ -6,16 +6,19 @@
  * busy moves its sandbox to another one. The number of these is not limited.
  *
  * A worker that fails ends all of its sandboxes. Each is created again with its next call, from its options and its changes.
+ *
+ * The caller's thread counts as a worker too: sandboxes that require it share its kernel. It cannot be terminated.
  */
 
+import { startCaller } from "./caller_worker.js";
 import { hasJspi } from "./suspension.js";
 import type { Call, Cancel, Create, SandboxReport, SandboxResponse, WorkerInput, WorkerOutput } from "./messages.js";
 import { MESSAGE_COUNT, RUNNING_SANDBOX, SHARED_SLOTS } from "./messages.js";
-import { cachedModules } from "./module_cache.js";
+import { SHELL, cachedModules } from "./module_cache.js";
 import type { Platform, SandboxWorker } from "./platform.js";
 
-/** The worker of a sandbox: shared with others, or separate. */
-export type Thread = "pool" | "own";
+/** The worker of a sandbox: shared with others, or separate, or the thread of its caller. */
+export type Thread = "pool" | "own" | "caller";
 
 /** Milliseconds in which a worker has to confirm that it has dropped a sandbox, before it is terminated. */
 const DROP_MS = 3_000;
@@ -41,6 +44,10 @@ export interface SeatListener {
 let lastSandbox = 0;
 
 const workers: PoolWorker[] = [];
+/** The kernel in this thread, after the first sandbox that requires it. */
+let caller: PoolWorker | undefined;
+/** Prepared workers for sandboxes that have separate ones. */
+const prepared: PoolWorker[] = [];
 /** Number of workers that may be started. */
 let wanted = 1;
 /** Time at which the last worker was started. */
@@ -130,10 +137,43 @@ export class Seat {
   }
 }
 
-/** Gives a sandbox a worker. */
-export function takeSeat(platform: Platform, thread: Thread, listener: SeatListener): Seat {
-  const worker = thread === "own" ? new PoolWorker(platform, false) : chooseWorker(platform);
+/** Gives a sandbox a worker. One that warms a worker up names it. */
+export function takeSeat(platform: Platform, thread: Thread, listener: SeatListener, warmed?: PoolWorker): Seat {
+  if (warmed !== undefined) return new Seat(warmed, listener);
+  const worker = workerFor(platform, thread);
+  worker.use();
   return new Seat(worker, listener);
+}
+
+function workerFor(platform: Platform, thread: Thread): PoolWorker {
+  switch (thread) {
+    case "own":
+      return prepared.shift() ?? new PoolWorker(platform, "own");
+    case "caller":
+      return (caller ??= new PoolWorker(platform, "caller"));
+    case "pool":
+      return chooseWorker(platform);
+  }
+}
+
+/**
+ * Starts workers before a sandbox needs them, and keeps them until one uses them: up to `count`, including existing ones. Returns
+ * the new ones.
+ */
+export function reserveWorkers(platform: Platform, thread: Thread, count: number): PoolWorker[] {
+  const present = { pool: workers.length, own: prepared.length, caller: caller === undefined ? 0 : 1 }[thread];
+  const most = { pool: platform.maxWorkers, own: Infinity, caller: 1 }[thread];
+  const started: PoolWorker[] = [];
+  if (thread === "pool") for (const worker of workers.slice(0, count)) worker.reserve();
+  for (let number = present; number < Math.min(count, most); number++) {
+    const worker = new PoolWorker(platform, thread, true);
+    started.push(worker);
+    if (thread === "pool") workers.push(worker);
+    else if (thread === "own") prepared.push(worker);
+    else caller = worker;
+  }
+  if (thread === "pool") wanted = Math.max(wanted, Math.min(count, most));
+  return started;
 }
 
 /** Returns the worker that runs the fewest sandboxes, or a new one. */
@@ -141,7 +181,7 @@ function chooseWorker(platform: Platform): PoolWorker {
   let best: PoolWorker | undefined;
   for (const worker of workers) if (best === undefined || worker.load < best.load) best = worker;
   if (best === undefined || (best.running > 0 && mayStartWorker(platform, best))) {
-    best = new PoolWorker(platform, true);
+    best = new PoolWorker(platform, "pool");
     startedAt = performance.now();
     workers.push(best);
   }
@@ -159,13 +199,16 @@ function hasFreeWorker(than: PoolWorker): boolean {
   return workers.length < wanted || workers.some((worker) => worker.running + 1 < than.running);
 }
 
-class PoolWorker {
+/** A worker and its sandboxes. */
+export class PoolWorker {
   readonly shared: Int32Array | undefined;
   readonly ready: Promise<void>;
   /** Sandboxes with calls in progress. */
   running = 0;
   readonly #platform: Platform;
-  readonly #isShared: boolean;
+  readonly #thread: Thread;
+  /** True until a sandbox uses a worker that was started ahead. */
+  #isReserved: boolean;
   readonly #worker: SandboxWorker;
   readonly #seats = new Map<number, Seat>();
   /** Called when a sandbox is dropped. */
@@ -175,16 +218,18 @@ class PoolWorker {
   #busyUntil = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(platform: Platform, isShared: boolean) {
+  constructor(platform: Platform, thread: Thread, isReserved = false) {
     this.#platform = platform;
-    this.#isShared = isShared;
+    this.#thread = thread;
+    this.#isReserved = isReserved;
+    const listener = {
+      report: (report: WorkerOutput) => this.#report(report),
+      crashed: (error: unknown) => this.#end(error, this.#runningSandbox()),
+    };
     // Starting a worker takes the longest, so it comes first.
-    this.#worker = platform.start({
-      report: (report) => this.#report(report),
-      crashed: (error) => this.#end(error, this.#runningSandbox()),
-    });
-    // Pages without cross-origin isolation cannot share memory.
-    const shares = typeof SharedArrayBuffer === "function";
+    this.#worker = thread === "caller" ? startCaller(platform, listener) : platform.start(listener);
+    // Pages without cross-origin isolation cannot share memory. The caller's thread needs none.
+    const shares = thread !== "caller" && typeof SharedArrayBuffer === "function";
     this.shared = shares ? new Int32Array(new SharedArrayBuffer(4 * SHARED_SLOTS)) : undefined;
     this.ready = this.#setUp();
     this.ready.catch((error: unknown) => this.#end(error));
@@ -192,11 +237,21 @@ class PoolWorker {
 
   async #setUp(): Promise<void> {
     const modules = await cachedModules(this.#platform);
+    // Without JSPI the worker cannot wait for a module.
+    if (!hasJspi()) await modules.shell;
     if (this.#hasEnded) return;
     const prefetch = this.#platform.files !== undefined && !modules.prefetching;
     modules.prefetching ||= prefetch;
     const { kernel, programs, compiled } = modules;
-    this.send({ kernel, programs, compiled, prefetch, shared: this.shared });
+    const awaited = compiled.has(SHELL) || this.#platform.files === undefined ? [] : [SHELL];
+    this.send({ kernel, programs, compiled, awaited, prefetch, shared: this.shared });
+    for (const file of awaited) modules.shell.then(() => this.#sendModule(file, compiled)).catch((error: unknown) => this.#end(error));
+  }
+
+  /** Sends a module that the worker waits for. */
+  #sendModule(file: string, compiled: ReadonlyMap<string, WebAssembly.Module>): void {
+    const module = compiled.get(file);
+    if (module !== undefined) this.send({ awaitedFile: file, module });
   }
 
   /** Order in which workers are chosen: by the running sandboxes, then by all of them. */
@@ -211,6 +266,18 @@ class PoolWorker {
 
   get isBusy(): boolean {
     return performance.now() < this.#busyUntil;
+  }
+
+  /** Called by a sandbox that uses it: it is no longer kept for one. */
+  use(): void {
+    this.#isReserved = false;
+  }
+
+  /** Keeps it for the next sandbox, whenever that comes, unless some use it. */
+  reserve(): void {
+    if (this.#seats.size > 0) return;
+    this.#isReserved = true;
+    clearTimeout(this.#idle);
   }
 
   enter(seat: Seat): void {
@@ -246,7 +313,7 @@ class PoolWorker {
 
   async leave(seat: Seat, hasCalls: boolean): Promise<boolean> {
     if (!this.#seats.delete(seat.sandbox) || this.#hasEnded) return false;
-    if (!this.#isShared) {
+    if (this.#thread === "own" && this.#seats.size === 0 && !this.#isReserved) {
       this.#end(undefined);
       return false;
     }
@@ -255,14 +322,14 @@ class PoolWorker {
     if (!hasCalls) this.send({ drop: seat.sandbox });
     const running = this.#runningSandbox();
     if (isStuck) this.#end(new Error("a command did not end"), running);
-    else if (this.#seats.size === 0) this.#rest();
+    else if (this.#seats.size === 0 && this.#thread === "pool" && !this.#isReserved) this.#rest();
     return isStuck && (running === undefined || running === seat.sandbox);
   }
 
-  /** Returns false if the worker does not respond. */
+  /** Returns false if the worker does not respond. The caller's thread does: this code runs in it. */
   #drop(sandbox: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      const timer = this.#thread === "caller" ? undefined : setTimeout(() => {
         this.#dropped.delete(sandbox);
         resolve(false);
       }, DROP_MS);
@@ -312,8 +379,11 @@ class PoolWorker {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     clearTimeout(this.#idle);
-    const at = workers.indexOf(this);
-    if (at >= 0) workers.splice(at, 1);
+    for (const list of [workers, prepared]) {
+      const at = list.indexOf(this);
+      if (at >= 0) list.splice(at, 1);
+    }
+    if (caller === this) caller = undefined;
     if (workers.length === 0) wanted = 1;
     this.#worker.terminate();
     for (const dropped of [...this.#dropped.values()]) dropped();

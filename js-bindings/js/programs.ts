@@ -2,6 +2,7 @@
 
 import type { Archive } from "./archive.js";
 import type { PackHost, PackLocation } from "./packs.js";
+import { startTimeout } from "./time.js";
 
 /** A compiled module with the data of its custom section; see `src/rewrite/sections.rs`. */
 export interface Program {
@@ -45,13 +46,21 @@ export class PackagePrograms {
   readonly #packs = new Map<string, PackLocation>();
   readonly #packHost: PackHost | undefined;
 
-  /** `known` has the modules that other workers have compiled. `onCompiled` receives those of this worker. */
+  /** Programs that the owner compiles. */
+  readonly #awaited: ReadonlyMap<string, AwaitedProgram>;
+
+  /**
+   * `known` has the modules that other workers have compiled. `onCompiled` receives those of this worker. The modules of `awaited`
+   * are passed to {@link add}.
+   */
   constructor(
     archive: Archive,
     known: ReadonlyMap<string, WebAssembly.Module>,
     onCompiled: (file: string, module: WebAssembly.Module) => void,
     packHost?: PackHost,
+    awaited: readonly string[] = [],
   ) {
+    this.#awaited = new Map(awaited.map((name) => [name, awaitedProgram()]));
     this.#archive = archive;
     this.#known = known;
     this.#onCompiled = onCompiled;
@@ -90,7 +99,14 @@ export class PackagePrograms {
     return loading;
   }
 
+  /** Adds a program that the owner has compiled. */
+  add(name: string, module: WebAssembly.Module): void {
+    this.#awaited.get(name)?.resolve(this.#keep(name, module, true));
+  }
+
   async #load(name: string): Promise<Program> {
+    const awaited = this.#awaited.get(name);
+    if (awaited !== undefined) return awaited.promise;
     const packModule = this.#packModule(name);
     if (packModule !== undefined) return this.#keep(name, await WebAssembly.compile(packModule));
     if (!this.#archive.has(name)) throw new Error("the program was evicted from the cache; start it again");
@@ -99,10 +115,11 @@ export class PackagePrograms {
 
   /**
    * Loads the programs that most commands use, one after the other, before a command needs them. Decompression and compilation
-   * run in other threads.
+   * run in other threads. In the caller's thread the next one is loaded only while the application runs.
    */
   async prefetch(): Promise<void> {
     for (const name of COMMON) {
+      await new Promise<void>((resolve) => startTimeout(resolve, 0));
       // A command that needs the program reports the error.
       if (this.ready(name) === undefined && this.#archive.has(name)) await this.load(name).catch(() => {});
     }
@@ -130,14 +147,26 @@ export class PackagePrograms {
   }
 
   /** The pool of instances knows a program by its object, so the first one stays. */
-  #keep(name: string, module: WebAssembly.Module): Program {
+  #keep(name: string, module: WebAssembly.Module, isKnown = false): Program {
     const found = this.#compiled.get(name);
     if (found !== undefined) return found;
     const program = describe(module, this.#packs.get(name));
     this.#compiled.set(name, program);
-    this.#onCompiled(name, module);
+    if (!isKnown) this.#onCompiled(name, module);
     return program;
   }
+}
+
+/** A program that the owner compiles. */
+interface AwaitedProgram {
+  readonly promise: Promise<Program>;
+  readonly resolve: (program: Program) => void;
+}
+
+function awaitedProgram(): AwaitedProgram {
+  let resolve: (program: Program) => void = () => {};
+  const promise = new Promise<Program>((resolver) => (resolve = resolver));
+  return { promise, resolve };
 }
 
 /** Programs of a sandbox: the shared ones, and the modules of its guests. */

@@ -135,6 +135,11 @@ export class RemoteConnection implements BackendConnection {
     return this.callUntil<T>(signal, method, [id, ...args]);
   }
 
+  async usage(): Promise<never> {
+    const message = "cannot report the usage of a sandbox at a provider: the providers have no common way to ask for it; use the provider's own interface";
+    throw new SandboxError(message, "UNSUPPORTED");
+  }
+
   async close(): Promise<void> {
     this.#isOpen = false;
     await callModule(() => this.#sandbox.close());

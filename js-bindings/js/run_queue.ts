@@ -17,6 +17,8 @@ export interface SandboxQueue<Guest> {
   /** Milliseconds that its guests have run, halved every `HALF_LIFE_MS`. */
   usedMs: number;
   usedAt: number;
+  /** Milliseconds that its guests have run in all. */
+  totalMs: number;
   /** Time since which it has waited to be scheduled. */
   waitingSince: number;
 }
@@ -33,9 +35,9 @@ const LITTLE_MS = 4;
 /** Period of the turns of sandboxes without processes, so that those with processes cannot keep them from starting. */
 const NEW_TURNS = 16;
 
-/** Returns the queue of a new sandbox. */
-export function sandboxQueue<Guest>(): SandboxQueue<Guest> {
-  return { queue: [], live: 0, usedMs: 0, usedAt: now(), waitingSince: 0 };
+/** Returns the queue of a new sandbox, with the time that its guests have run in other workers. */
+export function sandboxQueue<Guest>(totalMs: number): SandboxQueue<Guest> {
+  return { queue: [], live: 0, usedMs: 0, usedAt: now(), totalMs, waitingSince: 0 };
 }
 
 export class RunQueue<Guest extends QueuedGuest<Guest>> {
@@ -109,6 +111,7 @@ export class RunQueue<Guest extends QueuedGuest<Guest>> {
     const time = now();
     sandbox.usedMs = recentMs(sandbox, time) + milliseconds;
     sandbox.usedAt = time;
+    sandbox.totalMs += milliseconds;
   }
 
   /** Takes the next guest. Also returns the milliseconds that its sandbox has waited for others. */

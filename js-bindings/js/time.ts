@@ -1,4 +1,7 @@
-/** Time and the event loop. */
+/**
+ * Time, timers and the event loop. In a thread that the engine shares with the application, its timers must not keep the
+ * application running, and an exception of the kernel must not end it.
+ */
 
 /** Monotonic time in milliseconds. */
 export function monotonic(): number {
@@ -7,10 +10,67 @@ export function monotonic(): number {
 
 type Job = () => void;
 
-/** Runs a job after the messages and timers that are due. */
-export const yieldToEventLoop: (job: Job) => void = makeBreathe();
+/** A timer of {@link startTimeout}. */
+export type Timer = ReturnType<typeof setTimeout>;
 
-function makeBreathe(): (job: Job) => void {
+/** The caller's thread, for an engine that runs in it. */
+export interface SharedThread {
+  /** Runs a job after the messages and timers that are due. */
+  nextTurn(job: Job): void;
+  /** Lets a timer not keep the application running. */
+  unref(timer: Timer): void;
+  /** Receives the exceptions of jobs. */
+  failed(error: unknown): void;
+}
+
+let thread: SharedThread | undefined;
+let hasEnded = false;
+
+/** Called before the engine is configured, if it runs in the caller's thread. */
+export function shareThread(shared: SharedThread): void {
+  thread = shared;
+}
+
+/** No job runs any more. Called after the kernel has trapped: its functions may trap again. */
+export function endJobs(): void {
+  hasEnded = true;
+}
+
+/** Catches the exceptions of a job in a shared thread. In a worker they end the worker. */
+function guarded(job: Job): Job {
+  if (thread === undefined) return job;
+  const { failed } = thread;
+  return () => {
+    if (hasEnded) return;
+    try {
+      job();
+    } catch (error) {
+      failed(error);
+    }
+  };
+}
+
+/** Like `setTimeout`. */
+export function startTimeout(job: Job, milliseconds: number): Timer {
+  const timer = setTimeout(guarded(job), milliseconds);
+  thread?.unref(timer);
+  return timer;
+}
+
+/** Like the global of this name. The generated `kernel.js` runs the kernel's futures by it. */
+export function queueMicrotask(job: Job): void {
+  globalThis.queueMicrotask(guarded(job));
+}
+
+/** Runs a job after the messages and timers that are due. */
+export function yieldToEventLoop(job: Job): void {
+  if (thread === undefined) nextTurn(job);
+  else thread.nextTurn(guarded(job));
+}
+
+const nextTurn = makeNextTurn();
+
+function makeNextTurn(): (job: Job) => void {
   const immediate = (globalThis as { setImmediate?: (job: Job) => void }).setImmediate;
   if (immediate !== undefined) return (job) => immediate(job);
   // Browsers clamp nested timers to four milliseconds, but not messages.

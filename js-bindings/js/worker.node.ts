@@ -5,14 +5,9 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { files } from "./files.node.js";
 import { NodeDirectories } from "./directories.node.js";
 import type { WorkerInput, WorkerOutput } from "./messages.js";
-import type { ReuseMode } from "./instance_pool.js";
 import { packs } from "./pack_host.node.js";
+import { reuse } from "./reuse.node.js";
 import { serve } from "./worker.js";
-
-/** Tests compare every reset instance with a new one, or do without. */
-function reuse(mode: unknown): ReuseMode {
-  return mode === "off" || mode === "check" ? mode : "on";
-}
 
 const port = parentPort;
 if (port === null) throw new Error("this file must run in a worker; import tidebox instead");

@@ -2,7 +2,7 @@
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
-import { addSandbox, configure, removeSandbox } from "./engine.js";
+import { addSandbox, configure, cpuTimeMs, removeSandbox } from "./engine.js";
 import type { DirectoryHost } from "./directories.js";
 import { closeDirectories, openDirectories, useDirectories } from "./directories.js";
 import { hasJspi } from "./suspension.js";
@@ -36,6 +36,8 @@ export interface Sources {
   readonly packs?: PackHost;
   /** Uses of instances; for tests. Default: they are used again. */
   readonly reuse?: ReuseMode;
+  /** Milliseconds of work after which guests yield to the event loop. */
+  readonly yieldMs?: number;
 }
 
 /** Runs the sandboxes that the owner creates. */
@@ -81,6 +83,8 @@ class WorkerServer {
   #handle(message: WorkerInput, later: boolean): void {
     if ("kernel" in message) {
       this.#setUp(message);
+    } else if ("awaitedFile" in message) {
+      this.#programs?.add(message.awaitedFile, message.module);
     } else if ("kernelForPack" in message) {
       void this.#runPackJob(message);
     } else if ("response" in message) {
@@ -141,14 +145,14 @@ class WorkerServer {
     }
   }
 
-  #setUp({ kernel: module, programs: listed, compiled, prefetch, shared }: Setup): void {
+  #setUp({ kernel: module, programs: listed, compiled, awaited, prefetch, shared }: Setup): void {
     const port = this.#port;
     try {
       instantiateKernel(module);
       kernel.usePrograms(listed);
       const programs = new PackagePrograms(new Archive(listed, this.#sources.files), compiled, (file, program) => {
         port.send({ type: "compiled", file, module: program });
-      }, this.#sources.packs);
+      }, this.#sources.packs, awaited);
       const mailbox = syncMailbox(port, shared);
       configure(programs, {
         output: (sandbox, id, stderr, bytes) => port.send({ type: "output", sandbox, id, stderr, bytes }),
@@ -159,7 +163,7 @@ class WorkerServer {
         running: (sandbox) => this.#setRunning(sandbox),
         busy: () => this.#reportBusy(),
         crashed: (error, sandbox) => reportCrash(port, error, sandbox),
-      }, this.#sources.reuse ?? "on");
+      }, this.#sources.reuse ?? "on", this.#sources.yieldMs);
       useDirectories(this.#sources.folders);
       [this.#programs, this.#shared, this.#setUpMs] = [programs, shared, Date.now()];
       if (prefetch) this.#prefetch = () => void programs.prefetch();
@@ -184,7 +188,7 @@ class WorkerServer {
     this.#port.send({ type: "busy" });
   }
 
-  #create({ create: sandbox, options, packs, changes }: Create): void {
+  #create({ create: sandbox, options, packs, changes, cpuTimeMs: usedMs }: Create): void {
     const port = this.#port;
     let directories: HostedSandbox["directories"] = [0, 0];
     this.#setRunning(sandbox);
@@ -193,7 +197,7 @@ class WorkerServer {
       const { seedDirectory, mounts = [] } = options;
       const opened = seedDirectory === undefined ? mounts : [...mounts, { path: "", directory: seedDirectory, mode: "readOnly" as const }];
       directories = [openDirectories(opened), opened.length];
-      addSandbox(sandbox);
+      addSandbox(sandbox, usedMs);
       const input: KernelOptions & { firstDirectory: number } = { ...options, firstDirectory: directories[0] };
       const created = new kernel.SandboxKernel(sandbox, input, hasJspi());
       this.#sandboxes.set(sandbox, { kernel: created, directories });
@@ -251,7 +255,8 @@ class WorkerServer {
       if (this.#sandboxes.get(sandbox)?.kernel !== target) return;
       // Changes are sent with the result, so that the caller never sees the effects of a call whose changes could be lost.
       const changes = target.changes() as Changes | undefined;
-      port.send({ type: "result", sandbox, id, value, changes }, changes && [changes.bytes.buffer as ArrayBuffer]);
+      const result = { type: "result", sandbox, id, value, changes, cpuTimeMs: cpuTimeMs(sandbox) } as const;
+      port.send(result, changes && [changes.bytes.buffer as ArrayBuffer]);
     } catch (error) {
       // A trap leaves the kernel inconsistent: the owner starts a new worker.
       if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error, sandbox);

@@ -17,11 +17,11 @@ use crate::engine::JsEngine;
 use crate::gateway::JsGateway;
 use crate::host_mount::HostDir;
 use crate::host_tool::JsTool;
+use crate::js::{failure, invalid};
 use crate::options::{self, bytes, count, get, text};
 use crate::pack::Pack;
 use crate::policy;
 use crate::program::{PackageProgram, Programs};
-use crate::response::{failure, invalid};
 use crate::seed::seed;
 use crate::tasks::LocalTasks;
 

@@ -18,9 +18,9 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::inbox::Mailboxes;
+use crate::js::object;
 use crate::js_imports;
 use crate::options::{bytes, count, duration, get, list, text};
-use crate::response::object;
 
 /// Messages of JavaScript about a request.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::inbox::{Mailboxes, next};
+use crate::js::object;
 use crate::js_imports;
-use crate::response::object;
 
 /// Maximum bytes of one read.
 const CHUNK_BYTES: usize = 64 << 10;

@@ -45,4 +45,4 @@ pub mod snapshots;
 pub mod syscalls;
 pub mod tasks;
 
-use tidebox_js_values::response;
+use tidebox_js_values::{js, response};

@@ -5,7 +5,7 @@ use tidebox_core::network::{NetworkEvent, RequestOutcome};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::response::{count, object};
+use crate::js::{count, object};
 use crate::sandbox::Sandbox;
 
 #[wasm_bindgen(js_class = SandboxKernel)]

@@ -14,8 +14,9 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::call_context::{CallContext, WithContext};
+use crate::js::failure;
 use crate::options;
-use crate::response::{self, failure};
+use crate::response;
 use crate::sandbox::Sandbox;
 use crate::{engine, js_imports};
 
@@ -67,7 +68,7 @@ impl Sandbox {
                 all.borrow_mut().insert(number, interpreter);
             }
             let response = response?;
-            let result = response::execute_result(&response.response);
+            let result = JsValue::from(response::execute_result(&response.response));
             let reply =
                 response.reply.map_or(JsValue::UNDEFINED, |reply| String::from_utf8_lossy(&reply).as_ref().into());
             for (name, value) in [("reply", reply), ("exited", is_over.into())] {

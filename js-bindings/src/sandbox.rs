@@ -16,10 +16,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::call_context::{CallContext, WithContext};
 use crate::create::SandboxRecipe;
+use crate::js::{count, failure, object};
 use crate::options::{self, bytes, get, text};
 use crate::process::check_background;
 use crate::python::Interpreters;
-use crate::response::{self, failure, object};
+use crate::response;
 use crate::{engine, js_imports};
 
 /// One of the sandboxes of this instance.
@@ -133,6 +134,19 @@ impl Sandbox {
         Ok(())
     }
 
+    /// Returns the resources in use; see `js/usage.ts`, which adds the processor time.
+    pub fn usage(&self) -> JsValue {
+        let used = self.backend.resource_usage();
+        object([
+            ("fileBytes", count(used.files.file_bytes)),
+            ("inodes", count(used.files.inodes)),
+            ("memoryBytes", count(used.memory_bytes)),
+            ("pipeBytes", count(used.pipe_bytes)),
+            ("processes", count(used.processes)),
+            ("openFiles", count(used.open_files)),
+        ])
+    }
+
     /// The sandbox's id; never empty.
     #[wasm_bindgen(getter)]
     pub fn id(&self) -> String {
@@ -162,7 +176,7 @@ impl Sandbox {
             let running =
                 if watched { backend.execute_streaming(request, &mut on_output) } else { backend.execute(request) };
             let running = WithContext::new(CallContext { call, streams_output: watched }, running);
-            Ok(response::execute_result(&calls.run(call, running).await?))
+            Ok(response::execute_result(&calls.run(call, running).await?).into())
         })
     }
 

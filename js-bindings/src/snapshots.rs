@@ -9,7 +9,7 @@ use tidebox_vfs_backend::{Change, ContentChange, DiffSide, Snapshot, SnapshotDif
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::response::{count, failure, invalid, object, text};
+use crate::js::{count, failure, invalid, object, text};
 use crate::sandbox::Sandbox;
 
 /// Hexadecimal digits of a fork's id that seed its random numbers: the maximum that a JavaScript number holds exactly.

@@ -15,6 +15,9 @@ import { createInterface } from "node:readline";
 
 import { createSandbox, Process, Sandbox, SandboxError } from "tidebox";
 
+// The default of the option `thread`, as in `guard.mjs`.
+if (process.env.TIDEBOX_THREAD) globalThis[Symbol.for("tidebox.thread")] = process.env.TIDEBOX_THREAD;
+
 const sandboxes = [];
 const calls = new Map();
 

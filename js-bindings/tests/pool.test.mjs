@@ -180,11 +180,13 @@ describe("sandboxes in one Worker", () => {
     assert.equal(exitCode, 124);
     assert.match((await beside).output, /was restarted/);
     lose = () => false;
-    assert.equal((await stuck.execute("cat kept.txt")).output, "kept\n");
-    assert.equal((await neighbour.execute("cat kept.txt")).output, "kept too\n");
-    const [, one] = await used(() => stuck.ls("/"));
-    const [, other] = await used(() => neighbour.ls("/"));
+    const [kept, one] = await used(() => stuck.execute("cat kept.txt"));
+    const [keptToo, other] = await used(() => neighbour.execute("cat kept.txt"));
+    assert.deepEqual([kept.output, keptToo.output], ["kept\n", "kept too\n"]);
     assert.notEqual(one[0], other[0]);
+    // It has completed a command, so it returns.
+    const [again, shared] = await used(() => stuck.execute("cat kept.txt"));
+    assert.deepEqual([again.output, shared[0]], ["kept\n", other[0]]);
     await closeAll([stuck, neighbour]);
   });
 

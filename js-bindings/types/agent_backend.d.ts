@@ -4,6 +4,7 @@ import type { CallOptions, Command, ExecuteOptions } from "./options.js";
 import type { DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult, ReadRawResult, ReadResult, WriteResult } from "./protocol.js";
 import type { RunningCommand } from "./output.js";
 import type { ProcessBackend, ProcessInfo, ProcessOptions } from "./process.js";
+import type { SandboxUsage } from "./usage.js";
 import { Process } from "./process.js";
 /** Runs commands and handles the calls of the file tools. */
 export interface BackendConnection extends ProcessBackend {
@@ -11,6 +12,8 @@ export interface BackendConnection extends ProcessBackend {
     execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
     /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
     callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
+    /** Returns the resources in use. */
+    usage(signal: AbortSignal | undefined): Promise<SandboxUsage>;
 }
 /** The tools of an agent: commands, files and transfers. They never throw: errors are part of the result. Calls may overlap. */
 export declare abstract class AgentBackend {
@@ -60,6 +63,12 @@ export declare abstract class AgentBackend {
      * @throws {SandboxError} for a sandbox that is not open.
      */
     process(id: string): Process;
+    /**
+     * Returns the resources that the sandbox uses: memory of its files and processes, and processor time.
+     *
+     * @throws {SandboxError} `UNSUPPORTED` for a sandbox at a provider, and for a sandbox that is not open.
+     */
+    usage(options?: CallOptions): Promise<SandboxUsage>;
     /** Lists a directory. A missing directory has no files. */
     ls(path: string, options?: CallOptions): Promise<FilesResult>;
     /** Reads `limit` lines of a text file after the first `offset`, or a whole binary file. */

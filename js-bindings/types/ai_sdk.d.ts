@@ -41,7 +41,7 @@ export interface CommandOptions extends AbortOptions {
 }
 /** A command to start. `Stdin` is the type of {@link stdin}. */
 export interface SpawnOptions<Stdin = boolean | undefined> extends CommandOptions {
-    /** True to keep standard input open, which is not supported. */
+    /** True to keep standard input open. Default false: it is empty. */
     stdin?: Stdin;
 }
 /** Exit code of a command. */
@@ -58,27 +58,30 @@ export interface RunResult extends ExitResult {
 }
 /** A running command. */
 export interface SandboxProcess {
-    /** Standard output. It closes when the process ends. */
+    /**
+     * Standard output. It closes when the process ends. Of output that is not read the sandbox keeps
+     * `limits.backgroundOutputBytes`, the newest.
+     */
     readonly stdout: ReadableStream<Uint8Array>;
-    /** Standard error. It closes when the process ends. */
+    /** Standard error, like {@link stdout}. */
     readonly stderr: ReadableStream<Uint8Array>;
     /** Resolves when the process ends, and rejects with the reason of an aborted signal. */
     wait(): Promise<ExitResult>;
     /** Kills the process and waits for its end. A second call has no effect. */
     kill(): Promise<void>;
 }
-/** A running command with an open standard input. {@link SandboxSession.spawn} rejects before it returns one. */
+/** A running command with an open standard input. */
 export interface WritableSandboxProcess extends SandboxProcess {
-    /** Standard input of the process. */
+    /** Standard input of the process. A write resolves when the process has room for it; closing the stream closes it. */
     readonly stdin: WritableStream<Uint8Array>;
 }
 /** The method `spawn` of a session. */
 export interface Spawn {
-    /** Rejects: standard input cannot stay open. */
+    /** Starts a command with an open standard input. Rejects without JSPI, and in deterministic sandboxes. */
     (options: SpawnOptions<true> & Required<Pick<SpawnOptions<true>, "stdin">>): Promise<WritableSandboxProcess>;
     /** Starts a command. */
     (options: SpawnOptions<false>): Promise<SandboxProcess>;
-    /** Starts a command, or rejects if it requires an open standard input. */
+    /** Starts a command. */
     (options: SpawnOptions): Promise<SandboxProcess | WritableSandboxProcess>;
 }
 /** A text file to read. */
@@ -115,7 +118,10 @@ export interface SandboxSession {
     readonly description: string;
     /** Runs a command. A non-zero exit code is a result. */
     readonly run: (options: CommandOptions) => Promise<RunResult>;
-    /** Starts a command and returns its process. With `stdin: true` it rejects: standard input cannot stay open. */
+    /**
+     * Starts a command and returns its process, which ends on its own, by `kill`, or with the sandbox. Without JSPI, and in
+     * deterministic sandboxes, it is limited by `limits.wallTimeMs` and `stdin: true` rejects.
+     */
     readonly spawn: Spawn;
     /** Reads a file as a stream. Resolves to `null` if it does not exist. */
     readonly readFile: (options: PathOptions) => Promise<ReadableStream<Uint8Array> | null>;
@@ -142,7 +148,10 @@ export interface SessionSettings {
     workingDirectory?: string;
     /** Replaces the description for the instructions of an agent. */
     description?: string;
-    /** Timeout of a command in milliseconds, for `run` and `spawn`. Default: `limits.wallTimeMs` of the sandbox. */
+    /**
+     * Timeout of a command in milliseconds, for `run` and `spawn`. Default: `limits.wallTimeMs` of the sandbox for `run`, and
+     * `limits.backgroundTimeMs` for `spawn`.
+     */
     timeoutMs?: number;
 }
 /** Returns a sandbox as a session of the AI SDK. The sandbox stays open; close it yourself. */

@@ -13,7 +13,7 @@
  */
 import type { SandboxProvider } from "@mastra/core/editor";
 import { MastraSandbox } from "@mastra/core/workspace";
-import type { MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult, WriteFilesOptions } from "@mastra/core/workspace";
+import type { CommandResult, ExecuteCommandOptions, MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult, WriteFilesOptions } from "@mastra/core/workspace";
 import type { AgentBackend } from "./agent_backend.js";
 import { TideboxProcess, TideboxProcessManager } from "./mastra_processes.js";
 import type { SandboxOptions } from "./options.js";
@@ -24,7 +24,7 @@ export { TideboxProcess, TideboxProcessManager };
 export interface TideboxSandboxOptions extends SandboxOptions, Pick<MastraSandboxOptions, "onStart" | "onStop" | "onDestroy"> {
     /** Uses this sandbox instead of a new one. It stays open: `stop` and `destroy` have no effect on it. */
     sandbox?: AgentBackend;
-    /** Timeout of a command in milliseconds. Default: `limits.wallTimeMs`. */
+    /** Timeout in milliseconds. Default: `limits.wallTimeMs` for a command, `limits.backgroundTimeMs` for a process. */
     timeoutMs?: number;
     /** Replaces the description for the instructions of an agent. */
     instructions?: string;
@@ -50,6 +50,11 @@ export declare class TideboxSandbox extends MastraSandbox {
      * @throws {SandboxNotReadyError} before the start and after the end.
      */
     get backend(): AgentBackend;
+    /**
+     * Runs a command, or a program with arguments that no shell expands, and waits for its end. Its standard input is empty. It ends
+     * with its timeout, by default `limits.wallTimeMs`.
+     */
+    executeCommand(command: string, args?: string[], options?: ExecuteCommandOptions): Promise<CommandResult>;
     /** Starts the sandbox: empty, or from the snapshot of the last stop. */
     start(): Promise<SandboxStartResult>;
     /** Takes a snapshot and closes the sandbox. The next start continues with its files. */

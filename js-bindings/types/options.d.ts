@@ -126,8 +126,11 @@ export interface SandboxOptions {
      * worker share its processor time. `own`: the sandbox has a separate worker, which costs some 15 MiB and 40 ms, and shares
      * neither processor time nor the memory of the kernel with others. `own` is the default in pages, and for sandboxes with
      * {@link packs} or {@link mounts}.
+     *
+     * `caller`: the sandbox runs in the thread that creates it, between the turns of its event loop. It requires JSPI, has no packs,
+     * and its commands start modules up to 1 MiB unless {@link Limits.moduleBytes} allows more. Nothing can terminate this thread.
      */
-    thread?: "pool" | "own";
+    thread?: "pool" | "own" | "caller";
 }
 /** Name of a pack. A sandbox can have one of the two. */
 export type PackName = "python" | "python-slim";

@@ -7,6 +7,8 @@ export { BrokenPipeError } from "./host_tool.js";
 export type * from "./host_tool.js";
 export type * from "./network_options.js";
 export type { CallOptions, Command, ExecuteOptions, Limits, Mount, OutputChunk, PackName, PackOption, SandboxOptions } from "./options.js";
+export { prepare } from "./prepare.js";
+export type { PrepareOptions } from "./prepare.js";
 export type * from "./protocol.js";
 export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
 export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";
@@ -18,3 +20,4 @@ export type { PythonError, PythonOptions, PythonResult } from "./python_session.
 export { Snapshot } from "./snapshot.js";
 export type { SnapshotChange, SnapshotDiff, SnapshotEntry } from "./snapshot.js";
 export type { TextChunk, RunningCommand } from "./output.js";
+export type { SandboxUsage } from "./usage.js";

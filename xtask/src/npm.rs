@@ -36,7 +36,7 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 25] = [
+const TYPES: [&str; 27] = [
     "agent_backend.d.ts",
     "ai_sdk.d.ts",
     "ai_sdk_harness.d.ts",
@@ -53,6 +53,7 @@ const TYPES: [&str; 25] = [
     "pack_add.node.d.ts",
     "pack_export.node.d.ts",
     "pack_options.d.ts",
+    "prepare.d.ts",
     "process.d.ts",
     "protocol.d.ts",
     "public.d.ts",
@@ -62,6 +63,7 @@ const TYPES: [&str; 25] = [
     "sandbox.d.ts",
     "snapshot.d.ts",
     "output.d.ts",
+    "usage.d.ts",
 ];
 
 /// Packs the package from the current guest programs and returns the path of the archive.
@@ -81,9 +83,11 @@ pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> 
     archive(progress, &package)
 }
 
+const KERNEL: &str = "kernel";
+
 /// Modules of the package: the name in messages, the package that each is built from, and the name of its files.
 const MODULES: [(&str, &str, &str); 2] = [
-    ("the kernel", "tidebox-js-bindings", "kernel"),
+    ("the kernel", "tidebox-js-bindings", KERNEL),
     ("the module for cloud providers", "tidebox-js-remote", "remote_kernel"),
 ];
 
@@ -105,7 +109,24 @@ fn module(
         project.cargo(&["run", "--locked", "--quiet", "--manifest-path", "js-bindings/bindgen/Cargo.toml"]);
     bindgen.env("CARGO_TARGET_DIR", project.target.join("bindgen")).arg("--").arg(module);
     bindgen.arg(bindings.join("js")).arg(name);
-    progress.run(&format!("write the JavaScript of {what}"), bindgen, RETRY)
+    progress.run(&format!("write the JavaScript of {what}"), bindgen, RETRY)?;
+    if name == KERNEL { guard_futures(&bindings.join("js").join(format!("{name}.js"))) } else { Ok(()) }
+}
+
+/// The global function by which the generated JavaScript runs futures.
+const RUN_FUTURES: &str = "queueMicrotask(";
+
+/// Makes the kernel run its futures by the function of `js/time.ts`: with the global
+/// function, an exception in the caller's thread would end the application.
+fn guard_futures(file: &Path) -> Result<()> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    ensure!(
+        text.contains(RUN_FUTURES),
+        "{} does not contain {RUN_FUTURES}; see how wasm-bindgen runs futures now",
+        file.display()
+    );
+    let text = format!("import {{ queueMicrotask }} from \"./time.js\";\n{text}");
+    fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// Installs the tools that build and test the package, in the versions that its manifest names. A lock file is not used: the few
@@ -145,7 +166,7 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
         }
     }
     bundle_worker(progress, bindings)?;
-    bundle_entry(progress, bindings)?;
+    bundle_entries(progress, bindings)?;
     for file in ["package.json", "README.md"] {
         copy(&bindings.join(file), &package.join(file))?;
     }
@@ -198,17 +219,28 @@ fn bundle_worker(progress: &mut Progress, bindings: &Path) -> Result<()> {
 
 /// Modules that the entry point of Node and Deno does not contain: those that are loaded when they are needed, and the error
 /// classes that the other entry points and these modules have to share with it.
-const APART: [&str; 5] =
-    ["./error.js", "./gateway_failure.js", "./gateway.node.js", "./packs.node.js", "./remote_kernel.js"];
+const APART: [&str; 6] = [
+    "./error.js",
+    "./gateway_failure.js",
+    "./gateway.node.js",
+    "./packs.node.js",
+    "./remote_kernel.js",
+    "./caller.node.js",
+];
 
-/// The entry point of Node and Deno in one file: importing thirty modules takes twice as long.
-fn bundle_entry(progress: &mut Progress, bindings: &Path) -> Result<()> {
-    let entry = "package/dist/node.js";
+/// The entry point of Node and Deno in one file, because importing thirty modules takes twice as long, and the kernel for the
+/// caller's thread in another, because a copy of it is loaded after the kernel has trapped.
+fn bundle_entries(progress: &mut Progress, bindings: &Path) -> Result<()> {
+    bundle_module(progress, bindings, "package/dist/node.js")?;
+    bundle_module(progress, bindings, "package/dist/caller.node.js")
+}
+
+fn bundle_module(progress: &mut Progress, bindings: &Path, entry: &str) -> Result<()> {
     let (outfile, apart) = (format!("--outfile={entry}"), APART.map(|module| format!("--external:{module}")));
     let mut bundle = vec!["exec", "--", "esbuild", entry, "--bundle", "--platform=node", "--format=esm"];
     bundle.extend(["--allow-overwrite", "--log-level=error", &outfile]);
     bundle.extend(apart.iter().map(String::as_str));
-    progress.run("bundle the entry point of Node", npm_command(bindings, &bundle), RETRY)
+    progress.run(&format!("bundle {entry}"), npm_command(bindings, &bundle), RETRY)
 }
 
 /// A module that names the file of each program in a way that bundlers see; `js/userland.web.d.ts` declares it.

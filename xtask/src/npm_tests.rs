@@ -39,10 +39,36 @@ const NETWORK_TESTS: [&str; 7] = [
     "seed.test.mjs",
 ];
 
-/// Tests that run once more with the other value of the option `thread`: their sandboxes share a Worker by default, or do not.
-const THREADS: [(&str, &[&str]); 2] = [
+/// The value of the option `thread` that requires JSPI.
+const CALLER: &str = "caller";
+
+/// Tests that run once more with another value of the option `thread`: their sandboxes share a Worker by default, or do not, or
+/// run in the caller's thread.
+const THREADS: [(&str, &[&str]); 3] = [
     ("own", &["abort.test.mjs", "execute.test.mjs", "hostile.test.mjs", "many.test.mjs", "restart.test.mjs"]),
     ("pool", &["mounts.test.mjs", "python.test.mjs", "python_sessions.test.mjs"]),
+    (
+        CALLER,
+        &[
+            "abort.test.mjs",
+            "completion.test.mjs",
+            "execute.test.mjs",
+            "files.test.mjs",
+            "host_tools.test.mjs",
+            "hostile.test.mjs",
+            "hostile_arguments.test.mjs",
+            "limits.test.mjs",
+            "mounts.test.mjs",
+            "network.test.mjs",
+            "own_programs.test.mjs",
+            "processes.test.mjs",
+            "reuse.test.mjs",
+            "seed.test.mjs",
+            "snapshots.test.mjs",
+            "spec.test.mjs",
+            "streaming.test.mjs",
+        ],
+    ),
 ];
 
 /// The driver of Chromium.
@@ -88,9 +114,10 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         threads(progress, &setting, &tests.dir, node)?;
     }
     for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
-        compare_with_native(progress, &setting, &tests.dir, node)?;
+        compare_with_native(progress, &setting, &tests.dir, node, None)?;
     }
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
+        compare_with_native(progress, &setting, &tests.dir, node, Some(CALLER))?;
         // The tests include overlapping calls, which need JSPI.
         run(progress, &setting, &tests.dir.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
         frameworks::run(progress, &setting, &tests, node)?;
@@ -129,7 +156,7 @@ fn run(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node, 
 
 /// Runs tests with each value of the option `thread`.
 fn threads(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node) -> Result<()> {
-    for (thread, files) in THREADS {
+    for (thread, files) in THREADS.into_iter().filter(|(thread, _)| node.jspi || *thread != CALLER) {
         let mut command = command(setting, dir, node, files);
         command.env("TIDEBOX_THREAD", thread);
         let what = format!("{} with the thread {thread}", files.join(" "));
@@ -138,14 +165,31 @@ fn threads(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &No
     Ok(())
 }
 
-/// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime.
-fn compare_with_native(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node) -> Result<()> {
+/// Tests of `tests/javascript` that run with another value of the option `thread`.
+const THREAD_TESTS: [&str; 2] = ["conformance_suite", "hostile_guests"];
+
+/// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime. With a `thread`, those of the
+/// class.
+fn compare_with_native(
+    progress: &mut Progress,
+    setting: &Setting<'_>,
+    dir: &Path,
+    node: &Node,
+    thread: Option<&str>,
+) -> Result<()> {
     let mut command =
         setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
+    if let Some(thread) = thread {
+        command.args(THREAD_TESTS).env("TIDEBOX_THREAD", thread);
+    }
     command.env("TIDEBOX_NPM_DIR", dir).env("TIDEBOX_NODE", &node.program);
     command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
     setting.emulators.point(&mut command);
-    run_and_count(progress, &format!("Node {}", node.version), "contract, and comparison with Wasmtime", command)
+    let what = match thread {
+        Some(thread) => format!("contract and hostile guests with the thread {thread}"),
+        None => "contract, and comparison with Wasmtime".to_owned(),
+    };
+    run_and_count(progress, &format!("Node {}", node.version), &what, command)
 }
 
 /// Runs the same tests, and those of pages, in Chromium, driven by Node.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use js_sys::{Array, Promise};
 use tidebox_core::{Error, ListPage, ListRequest, SandboxId, SandboxPath, SandboxProvider, Selector};
+use tidebox_js_values::js::{failure, object};
 use tidebox_js_values::promise;
-use tidebox_js_values::response::{failure, object};
 use tidebox_js_values::value::variables;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;

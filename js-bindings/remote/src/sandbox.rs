@@ -13,7 +13,7 @@ use tidebox_core::{
     ShellMode, StopReason,
 };
 use tidebox_js_values::value::{background, bytes, duration, execute_request, get, text, variables};
-use tidebox_js_values::{FileTools, ProcessTools, promise, response};
+use tidebox_js_values::{FileTools, ProcessTools, js, promise, response};
 use tidebox_remote_adapters::transport::now;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
@@ -86,7 +86,7 @@ impl Sandbox {
                 response.duration = started.elapsed();
                 Ok(response)
             });
-            Ok(response::execute_result(&response?))
+            Ok(response::execute_result(&response?).into())
         })
     }
 
@@ -208,5 +208,5 @@ impl Sandbox {
 /// Result of a command with an invalid working directory or list of arguments, as of the local sandbox.
 fn request_error(error: &Error) -> JsValue {
     let output = JsValue::from_str(&format!("tidebox: {}\n", error.message()));
-    response::object([("output", output), ("exitCode", 126.into()), ("truncated", JsValue::FALSE)])
+    js::object([("output", output), ("exitCode", 126.into()), ("truncated", JsValue::FALSE)])
 }

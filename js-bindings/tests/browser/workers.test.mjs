@@ -52,6 +52,28 @@ describe("Workers of a page", { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("the page itself runs a sandbox that asks for its thread", async (context) => {
+    const { page, complaints } = await opened(context);
+    const found = await page.evaluate(async () => {
+      const { Sandbox, prepare } = await import("tidebox");
+      await prepare({ thread: "caller" });
+      const tools = { ask: async ({ argv, stdout }) => stdout.write(`${argv[1]}!\n`) };
+      const sandbox = await Sandbox.create({ thread: "caller", files: { "a.txt": "b\na\n" }, tools });
+      const { output } = await sandbox.execute("sort a.txt | head -1; ask hello; head -c 4 /bin/grep | od -An -c | tr -d ' \\n'");
+      let turns = 0;
+      const timer = setInterval(() => (turns += 1), 0);
+      const { exitCode } = await sandbox.execute("while :; do :; done", { timeoutMs: 500 });
+      clearInterval(timer);
+      const usage = await sandbox.usage();
+      await sandbox.close();
+      return { output, exitCode, turns, cpu: usage.cpuTimeMs > 100, workers: globalThis.started.length };
+    });
+    const { turns, ...rest } = found;
+    assert.deepEqual(rest, { output: "a\nhello!\n\\0asm", exitCode: 124, cpu: true, workers: 0 });
+    assert.ok(turns >= 10, `${turns} turns`);
+    assert.deepEqual(complaints, []);
+  });
+
   test("a few Workers serve all sandboxes, and end when there are none for a while", async (context) => {
     const { page, complaints } = await opened(context);
     const outputs = await page.evaluate(async () => {

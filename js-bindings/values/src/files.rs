@@ -10,7 +10,9 @@ use tidebox_core::{
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::response::{self, failure, file_error, file_result, object};
+use crate::js::failure;
+use crate::neutral::Value;
+use crate::response::{self, file_error, file_result};
 use crate::value::{bytes, to_integer};
 
 /// Converts a future to a promise. Errors reject it with a plain object of `kind` and `message`.
@@ -71,7 +73,7 @@ impl FileTools {
             Ok(match downloads.into_iter().next().map(|download| download.result) {
                 Some(Ok(content)) => response::read_raw_result(&page, &content),
                 Some(Err(error)) => file_error(&error),
-                None => JsValue::UNDEFINED,
+                None => Value::Undefined,
             })
         })
     }
@@ -81,8 +83,8 @@ impl FileTools {
         let content = bytes(content);
         self.at(path, |backend, path| async move {
             Ok(file_result(backend.write(WriteRequest::new(path, content)).await?, |written| {
-                let created = written.created.into();
-                object([("path", path_text(&written.path)), ("created", created), ("filesUpdate", JsValue::NULL)])
+                let created = Value::Bool(written.created);
+                Value::object([("path", path_text(&written.path)), ("created", created), ("filesUpdate", Value::Null)])
             }))
         })
     }
@@ -93,10 +95,10 @@ impl FileTools {
             let mut request = EditRequest::new(path, old, new);
             request.replace_all = all;
             Ok(file_result(backend.edit(request).await?, |edited| {
-                object([
+                Value::object([
                     ("path", path_text(&edited.path)),
-                    ("occurrences", (edited.occurrences as f64).into()),
-                    ("filesUpdate", JsValue::NULL),
+                    ("occurrences", Value::Number(edited.occurrences as f64)),
+                    ("filesUpdate", Value::Null),
                 ])
             }))
         })
@@ -105,7 +107,7 @@ impl FileTools {
     /// Removes a file, or a directory with its contents.
     pub fn delete(&self, path: &str) -> Promise {
         self.at(path, |backend, path| async move {
-            Ok(file_result(backend.delete(&path).await?, |deleted| object([("path", path_text(&deleted.path))])))
+            Ok(file_result(backend.delete(&path).await?, |deleted| Value::object([("path", path_text(&deleted.path))])))
         })
     }
 
@@ -134,30 +136,30 @@ impl FileTools {
             Upload::new(bytes(&pair.get(0)), bytes(&pair.get(1)))
         });
         let uploads: Vec<Upload> = uploads.collect();
-        promise(async move { Ok(response::upload_results(&backend.upload_files(uploads).await?)) })
+        promise(async move { Ok(response::upload_results(&backend.upload_files(uploads).await?).into()) })
     }
 
     /// Downloads files: an array of paths.
     pub fn download_files(&self, paths: &Array) -> Promise {
         let backend = Arc::clone(&self.backend);
         let paths: Vec<Vec<u8>> = paths.iter().map(|path| bytes(&path)).collect();
-        promise(async move { Ok(response::download_results(&backend.download_files(paths).await?)) })
+        promise(async move { Ok(response::download_results(&backend.download_files(paths).await?).into()) })
     }
 
     fn at<F>(&self, path: &str, run: impl FnOnce(Backend, SandboxPath) -> F + 'static) -> Promise
     where
-        F: Future<Output = Result<JsValue, Error>> + 'static,
+        F: Future<Output = Result<Value, Error>> + 'static,
     {
         let (backend, path) = (Arc::clone(&self.backend), self.path(path));
         promise(async move {
             match path {
-                Ok(path) => run(backend, path).await,
-                Err(error) => Ok(file_error(&error)),
+                Ok(path) => run(backend, path).await.map(JsValue::from),
+                Err(error) => Ok(file_error(&error).into()),
             }
         })
     }
 }
 
-fn path_text(path: &SandboxPath) -> JsValue {
-    JsValue::from_str(&path.to_text())
+fn path_text(path: &SandboxPath) -> Value {
+    Value::Text(path.to_text().into())
 }

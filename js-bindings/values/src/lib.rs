@@ -2,11 +2,14 @@
 //! sandboxes of cloud providers.
 //!
 //! - [`value`] reads values from JavaScript.
-//! - [`response`] converts responses to the types of Deep Agents.
+//! - [`response`] converts responses to the types of Deep Agents, as [`neutral`] values that another binding can use.
+//! - [`js`] converts these to values of JavaScript.
 //! - [`FileTools`] has the file tools and transfers of any backend.
 //! - [`ProcessTools`] has its processes that outlive their call.
 
 mod files;
+pub mod js;
+pub mod neutral;
 mod processes;
 pub mod response;
 pub mod value;

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use js_sys::{Array, Promise};
+use js_sys::Promise;
 use tidebox_core::{
-    Error, ErrorKind, FileError, OutputChunk, OutputCursor, OutputPage, OutputStream, ProcessId, ProcessInfo,
-    ProcessInput, ProcessSignal, ProcessState, ReadOutput, SandboxBackend, SandboxPath, SpawnInput, SpawnRequest,
-    StopReason,
+    Error, ErrorKind, FileError, OutputCursor, ProcessId, ProcessInput, ProcessSignal, ReadOutput, SandboxBackend,
+    SandboxPath, SpawnInput, SpawnRequest,
 };
 use wasm_bindgen::JsValue;
 
 use crate::files::promise;
-use crate::response::{bytes_to_js, count, object, optional};
+use crate::neutral::Value;
+use crate::response::{output_page, process_info};
 use crate::value::{self, bytes, duration, get, list, text, variables};
 
 /// The processes of a backend.
@@ -35,7 +35,8 @@ impl ProcessTools {
             let listed = backend.processes().await?;
             // The list has every process until many others have ended.
             let found = listed.iter().rfind(|info| info.id == id);
-            Ok(found.map_or_else(|| object([("id", JsValue::from_str(id.as_str()))]), process_info))
+            let unknown = || Value::object([("id", Value::from(id.as_str()))]);
+            Ok(found.map_or_else(unknown, process_info).into())
         })
     }
 
@@ -63,7 +64,7 @@ impl ProcessTools {
     /// Lists the processes.
     pub fn list(&self) -> Promise {
         let backend = Arc::clone(&self.backend);
-        promise(async move { Ok(backend.processes().await?.iter().map(process_info).collect::<Array>().into()) })
+        promise(async move { Ok(Value::list(backend.processes().await?.iter().map(process_info)).into()) })
     }
 
     /// Reads output.
@@ -73,7 +74,7 @@ impl ProcessTools {
         if let Some(most) = value::count(given, "maxBytes") {
             request.max_bytes = usize::try_from(most).unwrap_or(usize::MAX);
         }
-        self.with(id, |backend, id| async move { Ok(output_page(&backend.read_process(&id, request).await?)) })
+        self.with(id, |backend, id| async move { Ok(output_page(&backend.read_process(&id, request).await?).into()) })
     }
 
     /// Writes to standard input and returns the number of bytes that were written; `undefined` closes it.
@@ -104,47 +105,4 @@ impl ProcessTools {
     {
         promise(work(Arc::clone(&self.backend), ProcessId::new(id)))
     }
-}
-
-fn state_fields(state: &ProcessState) -> [(&'static str, JsValue); 3] {
-    let (running, exit_code, stopped_by) = match state {
-        ProcessState::Running => (true, None, None),
-        ProcessState::Ended { exit_code, stopped_by } => (false, *exit_code, *stopped_by),
-    };
-    [
-        ("running", running.into()),
-        ("exitCode", exit_code.map_or(JsValue::NULL, JsValue::from)),
-        ("stoppedBy", optional(stopped_by.map(StopReason::as_str), JsValue::from_str)),
-    ]
-}
-
-fn process_info(info: &ProcessInfo) -> JsValue {
-    let [running, exit_code, stopped_by] = state_fields(&info.state);
-    object([
-        ("id", JsValue::from_str(info.id.as_str())),
-        ("tag", optional(info.tag.as_deref(), JsValue::from_str)),
-        ("command", JsValue::from_str(&info.command)),
-        ("startedMs", (info.started.as_secs_f64() * 1e3).into()),
-        ("writtenBytes", count(info.written_bytes)),
-        running,
-        exit_code,
-        stopped_by,
-    ])
-}
-
-fn output_page(page: &OutputPage) -> JsValue {
-    let [running, exit_code, stopped_by] = state_fields(&page.state);
-    object([
-        ("chunks", page.chunks.iter().map(chunk).collect::<Array>().into()),
-        ("next", count(page.next.bytes())),
-        ("dropped", count(page.dropped)),
-        running,
-        exit_code,
-        stopped_by,
-    ])
-}
-
-fn chunk(chunk: &OutputChunk) -> JsValue {
-    let stream = if chunk.stream == OutputStream::Stderr { "stderr" } else { "stdout" };
-    object([("stream", JsValue::from_str(stream)), ("bytes", bytes_to_js(&chunk.bytes))])
 }

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 
 import { ToolLoopAgent, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { Sandbox, SandboxError } from "tidebox";
+import { Sandbox } from "tidebox";
 import { sandboxSession } from "tidebox/ai-sdk";
 import { z } from "zod";
 
@@ -112,10 +112,37 @@ describe("a session", () => {
     assert.equal(await session.readTextFile({ path: "kept.txt" }), "kept\n");
   });
 
-  test("rejects an open standard input before the command starts", async () => {
-    const failed = session.spawn({ command: "touch started; cat", stdin: true });
-    await assert.rejects(failed, (error) => error instanceof SandboxError && error.code === "UNSUPPORTED" && /standard input/.test(error.message));
-    assert.equal(await session.stat({ path: "started" }), null);
+  test("writes to the open standard input of a process", async () => {
+    const process = await session.spawn({ command: "while read -r line; do echo \"got $line\"; done; echo end >&2", stdin: true });
+    const writer = process.stdin.getWriter();
+    const reader = process.stdout.getReader();
+    const next = async () => new TextDecoder().decode((await reader.read()).value);
+    for (const line of ["one", "two"]) {
+      await writer.write(new TextEncoder().encode(`${line}\n`));
+      assert.equal(await next(), `got ${line}\n`);
+    }
+    await writer.close();
+    assert.deepEqual(await process.wait(), { exitCode: 0 });
+    assert.equal(await text(process.stderr), "end\n");
+    assert.equal((await reader.read()).done, true);
+  });
+
+  test("keeps the newest output of a stream that is not read", async () => {
+    const process = await session.spawn({ command: "seq 1 500000 >&2; echo last" });
+    assert.equal(await text(process.stdout), "last\n");
+    const rest = await text(process.stderr);
+    assert.ok(rest.length <= 1 << 20, `${rest.length} bytes`);
+    assert.ok(rest.endsWith("499999\n500000\n"));
+  });
+
+  test("rejects an open standard input where no process outlives a call", async () => {
+    const fixed = await Sandbox.create({ deterministic: true });
+    const own = sandboxSession(fixed);
+    await assert.rejects(own.spawn({ command: "touch started; cat", stdin: true }), { code: "UNSUPPORTED" });
+    assert.equal(await own.stat({ path: "started" }), null);
+    const process = await own.spawn({ command: "cat; echo alone" });
+    assert.deepEqual([await text(process.stdout), await process.wait()], ["alone\n", { exitCode: 0 }]);
+    await fixed.close();
   });
 
   test("rejects with the reason of an aborted signal", async () => {
@@ -148,7 +175,7 @@ describe("a session", () => {
     await assert.rejects(closed.run({ command: "true" }), expected);
     await assert.rejects(closed.readBinaryFile({ path: "x" }), expected);
     await assert.rejects(closed.writeTextFile({ path: "x", content: "" }), expected);
-    await assert.rejects((await closed.spawn({ command: "true" })).wait(), expected);
+    await assert.rejects(closed.spawn({ command: "true" }), expected);
   });
 });
 

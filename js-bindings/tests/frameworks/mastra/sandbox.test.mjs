@@ -103,12 +103,31 @@ describe("processes", () => {
     assert.equal(await sandbox.processes.kill("99"), false);
   });
 
-  test("have a stream of output and no standard input", async () => {
-    const process = await sandbox.processes.spawn("cat; echo one; echo two");
+  test("have a stream of output and no standard input if it is ignored", async () => {
+    const process = await sandbox.processes.spawn("cat; echo one; echo two", { stdinMode: "ignore" });
     let text = "";
     for await (const chunk of process.reader) text += chunk;
     assert.equal(text, "one\ntwo\n");
     await assert.rejects(process.sendStdin("x"), error("SandboxUnsupportedFeatureError", /standard input.*redirect/));
+  });
+
+  test("read what is written to their standard input", async () => {
+    const process = await sandbox.processes.spawn("while read -r line; do echo \"got $line\"; done; echo end");
+    await process.sendStdin("one\n");
+    while (!process.stdout.includes("got one\n")) await new Promise((resolve) => setTimeout(resolve, 10));
+    await process.sendStdin("two\n");
+    await process.closeStdin();
+    const { exitCode, stdout } = await process.wait();
+    assert.deepEqual([exitCode, stdout], [0, "got one\ngot two\nend\n"]);
+  });
+
+  test("are commands in a sandbox where no process outlives a call", async () => {
+    const fixed = new TideboxSandbox({ deterministic: true });
+    const process = await fixed.processes.spawn("cat; echo alone");
+    const { exitCode, stdout } = await process.wait();
+    assert.deepEqual([exitCode, stdout], [0, "alone\n"]);
+    await assert.rejects(process.sendStdin("x"), error("SandboxUnsupportedFeatureError", /JSPI/));
+    await fixed._destroy();
   });
 });
 

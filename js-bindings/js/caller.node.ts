@@ -1,0 +1,61 @@
+/** The kernel in the caller's thread, in Node and Deno. Loaded for the first sandbox that requires it. */
+
+import { clearInterval, setImmediate, setInterval } from "node:timers";
+import { MessageChannel } from "node:worker_threads";
+
+import type { CallerLoop } from "./caller.js";
+import { serveCaller } from "./caller.js";
+import { NodeDirectories } from "./directories.node.js";
+import { files } from "./files.node.js";
+import type { Listener, SandboxWorker } from "./platform.js";
+import { REUSE, reuse } from "./reuse.node.js";
+import type { Timer } from "./time.js";
+
+/** Maximum delay of a timer, in milliseconds. */
+const LONG_MS = 2 ** 31 - 1;
+
+type Job = () => void;
+
+/** The event loop of Node. */
+class NodeLoop implements CallerLoop {
+  readonly #jobs: Job[] = [];
+  /** Wakes the event loop without keeping it running; slower than an immediate. */
+  readonly #channel = new MessageChannel();
+  #held: NodeJS.Timeout | undefined;
+
+  constructor() {
+    this.#channel.port1.on("message", () => this.#run());
+    this.#channel.port1.unref();
+  }
+
+  nextTurn(job: Job): void {
+    this.#jobs.push(job);
+    if (this.#held === undefined) this.#channel.port2.postMessage(undefined);
+    else setImmediate(() => this.#run());
+  }
+
+  /** Jobs run in their order, with either way of waking. */
+  #run(): void {
+    this.#jobs.shift()?.();
+  }
+
+  unref(timer: Timer): void {
+    if (typeof timer === "object") timer.unref();
+    else (globalThis as { Deno?: { unrefTimer(timer: unknown): void } }).Deno?.unrefTimer(timer);
+  }
+
+  hold(hold: boolean): void {
+    if (hold) {
+      this.#held ??= setInterval(() => {}, LONG_MS);
+    } else {
+      clearInterval(this.#held);
+      this.#held = undefined;
+    }
+  }
+}
+
+/** Starts the kernel in this thread. */
+export function startInCaller(listener: Listener): SandboxWorker {
+  const folders = new NodeDirectories();
+  return serveCaller(listener, { files, folders, reuse: reuse(Reflect.get(globalThis, REUSE)) }, new NodeLoop());
+}

@@ -1,0 +1,11 @@
+/** The mode in which instances are used again, which tests set. */
+
+import type { ReuseMode } from "./instance_pool.js";
+
+/** Key of a global with the mode. Reading a variable would need a permission in Deno. */
+export const REUSE = Symbol.for("tidebox.reuse");
+
+/** Tests compare every reset instance with a new one, or do without. */
+export function reuse(mode: unknown): ReuseMode {
+  return mode === "off" || mode === "check" ? mode : "on";
+}
