@@ -10,6 +10,9 @@ const MAX_WIDTH: usize = 1 << 26;
 /// Maximum number of computed decimals; a double has only zeros after them.
 const MAX_DIGITS: usize = 1100;
 
+/// The error of `%1$s` and `%*1$d`.
+const UNNUMBERED: &str = "arguments by number (`count$') are not supported";
+
 /// One `%` directive, without its letter.
 #[derive(Clone, Debug, Default)]
 struct Spec {
@@ -45,30 +48,13 @@ struct Arguments<'a> {
     format: &'a [u8],
     values: &'a [Value],
     next: usize,
-    /// True after numbered directives, false after directives without a number.
-    numbered: Option<bool>,
 }
 
 impl<'a> Arguments<'a> {
-    /// Checks that numbered and unnumbered directives are not mixed.
-    fn agree(&mut self, numbered: bool) -> Result<(), String> {
-        let agrees = *self.numbered.get_or_insert(numbered) == numbered;
-        agrees.then_some(()).ok_or_else(|| "must use `count$' on all formats or none".to_owned())
-    }
-
-    /// The next argument, or the numbered one. `letter` is the position of the directive's letter.
-    fn take(&mut self, number: Option<usize>, letter: usize) -> Result<&'a Value, String> {
-        if let Some(number) = number.filter(|number| *number > self.values.len()) {
-            return Err(format!("argument index {number} greater than total number of supplied arguments"));
-        }
-        let at = match number {
-            Some(number) => number.wrapping_sub(1),
-            None => {
-                self.next += 1;
-                self.next - 1
-            }
-        };
-        self.values.get(at).ok_or_else(|| {
+    /// The next argument. `letter` is the position of the directive's letter.
+    fn take(&mut self, letter: usize) -> Result<&'a Value, String> {
+        self.next += 1;
+        self.values.get(self.next - 1).ok_or_else(|| {
             let format = String::from_utf8_lossy(self.format).into_owned();
             let spaces = " ".repeat(letter);
             format!("not enough arguments to satisfy format string\n\t`{format}'\n\t{spaces}^ ran out for this one")
@@ -78,7 +64,7 @@ impl<'a> Arguments<'a> {
 
 /// Formats values. Fails with GNU awk's message if there are too few.
 pub(crate) fn write(format: &[u8], values: &[Value], conversion: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
-    let mut arguments = Arguments { format, values, next: 0, numbered: None };
+    let mut arguments = Arguments { format, values, next: 0 };
     let mut at = 0;
     while let Some(rest) = format.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'%', rest).unwrap_or(rest.len());
@@ -102,25 +88,18 @@ fn directive(
     let format = arguments.format;
     let mut spec = Spec::default();
     let mut at = start + 1;
-    let mut number = None;
     let digits = |at: usize| digits_at(format, at);
     let parsed = |at: usize, length: usize| -> usize {
         let text = std::str::from_utf8(format.get(at..at + length).unwrap_or_default()).unwrap_or("0");
         text.parse().unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
     };
     if digits(at) > 0 && format.get(at + digits(at)) == Some(&b'$') {
-        number = Some(parsed(at, digits(at)));
-        if number == Some(0) {
-            return Err("argument index with `$' must be > 0".to_owned());
-        }
-        at += digits(at) + 1;
-        arguments.agree(true)?;
+        return Err(UNNUMBERED.to_owned());
     }
     at += spec.flags(format.get(at..).unwrap_or_default());
     if format.get(at) == Some(&b'*') {
         at += 1;
-        let (width, used) = starred(arguments, at)?;
-        at += used;
+        let width = starred(arguments, at)?;
         spec.left |= width < 0.0;
         spec.width = (width.abs() as usize).min(MAX_WIDTH);
     } else {
@@ -132,8 +111,7 @@ fn directive(
         at += 1;
         if format.get(at) == Some(&b'*') {
             at += 1;
-            let (precision, used) = starred(arguments, at)?;
-            at += used;
+            let precision = starred(arguments, at)?;
             spec.precision = (precision >= 0.0).then_some((precision as usize).min(MAX_WIDTH));
         } else {
             spec.precision = Some(if digits(at) == 0 { 0 } else { parsed(at, digits(at)) });
@@ -143,15 +121,12 @@ fn directive(
     while matches!(format.get(at), Some(b'h' | b'l' | b'L' | b'q' | b'j' | b't')) {
         at += 1;
     }
-    let Some(letter) = format.get(at) else {
+    if at >= format.len() {
         // An incomplete directive at the end is written literally.
         out.extend_from_slice(format.get(start..).unwrap_or_default());
         return Ok(format.len());
-    };
-    if *letter != b'%' {
-        arguments.agree(number.is_some())?;
     }
-    if !convert(arguments, number, at, &spec, conversion, out)? {
+    if !convert(arguments, at, &spec, conversion, out)? {
         out.extend_from_slice(format.get(start..=at).unwrap_or_default());
     }
     Ok(at + 1)
@@ -160,7 +135,6 @@ fn directive(
 /// Formats the argument by the letter at a position. Returns `false` for an unknown letter.
 fn convert(
     arguments: &mut Arguments<'_>,
-    number: Option<usize>,
     at: usize,
     spec: &Spec,
     conversion: &[u8],
@@ -169,9 +143,9 @@ fn convert(
     let letter = arguments.format.get(at).copied().unwrap_or_default();
     match letter {
         b'%' => out.push(b'%'),
-        b'c' => character(arguments.take(number, at)?, spec, conversion, out),
+        b'c' => character(arguments.take(at)?, spec, conversion, out),
         b's' => {
-            let value = arguments.take(number, at)?;
+            let value = arguments.take(at)?;
             let mut text = Vec::new();
             value.write(conversion, &mut text);
             if let Some(precision) = spec.precision {
@@ -179,11 +153,10 @@ fn convert(
             }
             pad_text(&text, spec, out);
         }
-        b'd' | b'i' => integer(arguments.take(number, at)?.number(), spec, out),
-        b'o' | b'x' | b'X' | b'u' => unsigned(arguments.take(number, at)?.number(), letter, spec, out),
-        b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
-            floating(arguments.take(number, at)?.number(), letter, spec, out);
-        }
+        b'd' | b'i' => integer(arguments.take(at)?.number(), spec, out),
+        b'o' | b'x' | b'X' | b'u' => unsigned(arguments.take(at)?.number(), letter, spec, out),
+        b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => floating(arguments.take(at)?.number(), letter, spec, out),
+        b'a' | b'A' => return Err(format!("the format `%{}' is not supported", char::from(letter))),
         _ => return Ok(false),
     }
     Ok(true)
@@ -193,18 +166,14 @@ fn digits_at(format: &[u8], at: usize) -> usize {
     format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The value for a `*`, and the number of format bytes it used.
-fn starred(arguments: &mut Arguments<'_>, at: usize) -> Result<(f64, usize), String> {
+/// The value for a `*` before this position.
+fn starred(arguments: &mut Arguments<'_>, at: usize) -> Result<f64, String> {
     let format = arguments.format;
     let digits = digits_at(format, at);
     if digits > 0 && format.get(at + digits) == Some(&b'$') {
-        let text = std::str::from_utf8(format.get(at..at + digits).unwrap_or_default()).unwrap_or("0");
-        let value = arguments.take(Some(text.parse().unwrap_or(0)), at)?;
-        return Ok((value.number().trunc(), digits + 1));
+        return Err(UNNUMBERED.to_owned());
     }
-    // GNU awk prints it twice here.
-    arguments.agree(false).map_err(|message| format!("fatal: {message}"))?;
-    Ok((arguments.take(None, at.saturating_sub(1))?.number().trunc(), 0))
+    Ok(arguments.take(at.saturating_sub(1))?.number().trunc())
 }
 
 /// Formats one number with `CONVFMT` or `OFMT`.
@@ -373,7 +342,6 @@ fn floating(value: f64, letter: u8, spec: &Spec, out: &mut Vec<u8>) {
     // All further digits are zeros.
     let (worked, zeros) = (precision.min(MAX_DIGITS), precision.saturating_sub(MAX_DIGITS));
     let mut digits = Vec::new();
-    let mut prefix = "";
     match letter {
         b'f' | b'F' => {
             number::write_fixed(magnitude, worked, &mut digits);
@@ -383,43 +351,10 @@ fn floating(value: f64, letter: u8, spec: &Spec, out: &mut Vec<u8>) {
             }
         }
         b'e' | b'E' => number::write_scientific(magnitude, worked, spec.alternate, &mut digits),
-        b'g' | b'G' => number::write_general(magnitude, worked, spec.alternate, &mut digits),
-        _ => {
-            prefix = if letter == b'a' { "0x" } else { "0X" };
-            hexadecimal(magnitude, spec.precision, &mut digits);
-        }
+        _ => number::write_general(magnitude, worked, spec.alternate, &mut digits),
     }
     if letter.is_ascii_uppercase() {
         digits.make_ascii_uppercase();
     }
-    pad_number(sign(value.is_sign_negative(), spec), prefix, &digits, false, spec, out);
-}
-
-/// `%a` without its prefix.
-fn hexadecimal(value: f64, precision: Option<usize>, out: &mut Vec<u8>) {
-    let bits = value.to_bits();
-    let exponent = (bits >> 52 & 0x7ff) as i64;
-    let mut fraction = bits & ((1 << 52) - 1);
-    let (mut first, exponent) = match (exponent, fraction) {
-        (0, 0) => (0u64, 0),
-        (0, _) => (0, -1022),
-        _ => (1, exponent - 1023),
-    };
-    if let Some(digits @ 0..13) = precision {
-        // Round half to even, as the processor does.
-        let drop = (13 - digits) * 4;
-        let whole = first << 52 | fraction;
-        let (kept, cut) = (whole >> drop, whole & ((1 << drop) - 1));
-        let half = 1 << (drop - 1);
-        let kept = kept + u64::from(cut > half || cut == half && kept & 1 == 1);
-        let rounded = kept << drop;
-        (first, fraction) = (rounded >> 52, rounded & ((1 << 52) - 1));
-    }
-    let text = format!("{fraction:013x}");
-    let shown = match precision {
-        Some(digits) => format!("{text:0<digits$}").get(..digits).unwrap_or(&text).to_owned(),
-        None => text.trim_end_matches('0').to_owned(),
-    };
-    let dot = if shown.is_empty() { "" } else { "." };
-    out.extend_from_slice(format!("{first}{dot}{shown}p{exponent:+}").as_bytes());
+    pad_number(sign(value.is_sign_negative(), spec), "", &digits, false, spec, out);
 }

@@ -4,7 +4,6 @@
 
 mod check;
 mod compare;
-mod debug;
 mod key;
 mod lines;
 mod merge;
@@ -89,7 +88,7 @@ fn sort(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Fail
     }
     lines.sort(rules);
     if parts.is_empty() {
-        return finish(options, rules, |sink| {
+        return finish(options, |sink| {
             lines.write(sink);
             Ok(())
         });
@@ -146,10 +145,10 @@ fn merge_files(options: &Options, rules: &Rules, spill: &mut Spill, mut files: V
         }
         files = fewer;
     }
-    finish(options, rules, |sink| merge_into(&files, sink, rules))
+    finish(options, |sink| merge_into(&files, sink, rules))
 }
 
-fn merge_into(files: &[Vec<u8>], sink: &mut Sink<'_>, rules: &Rules) -> Result<(), Failure> {
+fn merge_into(files: &[Vec<u8>], sink: &mut Sink, rules: &Rules) -> Result<(), Failure> {
     let open = |file: &Vec<u8>| Input::open(file).map_err(|errno| about("open failed", file, errno));
     let inputs = files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     merge::merge(inputs, sink, rules)
@@ -157,11 +156,7 @@ fn merge_into(files: &[Vec<u8>], sink: &mut Sink<'_>, rules: &Rules) -> Result<(
 }
 
 /// Writes the result to its destination.
-fn finish(
-    options: &Options,
-    rules: &Rules,
-    write: impl FnOnce(&mut Sink<'_>) -> Result<(), Failure>,
-) -> Result<i32, Failure> {
+fn finish(options: &Options, write: impl FnOnce(&mut Sink) -> Result<(), Failure>) -> Result<i32, Failure> {
     let fd = options.destination;
     if let Some(output) = &options.output
         && let Err(errno) = tidebox_rt::set_size(fd, 0)
@@ -170,8 +165,7 @@ fn finish(
     {
         return Err(about("open failed", output, errno));
     }
-    let debug = (options.debug && options.output.is_none()).then_some(rules);
-    let mut sink = Sink { out: Output::to(fd), end: options.end, debug };
+    let mut sink = Sink { out: Output::to(fd), end: options.end };
     write(&mut sink)?;
     sink.out.flush_now();
     let closed = if fd == 1 { Ok(()) } else { tidebox_rt::close(fd) };

@@ -3,7 +3,7 @@
 use tidebox_gnu::message::{bytes_path, error_text};
 
 use crate::input::Reading;
-use crate::json::{Colors, Layout, parse_all, parse_one};
+use crate::json::{Layout, parse_all, parse_one};
 use crate::run::Form;
 use crate::value::{Map, Val};
 
@@ -66,7 +66,6 @@ Command options:
       --unbuffered          write each output at once;
       --stream              read inputs as streams of their parts;
       --stream-errors       as --stream, with errors as values;
-      --seq                 read and write JSON text sequences;
   -f, --from-file file      read the filter from a file;
   -e, --exit-status         end with a code that tells of the last output;
       --arg name value      set $name to the string value;
@@ -109,8 +108,8 @@ fn misuse(message: impl Into<String>) -> Other {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
-    let layout = Layout { indent: None, sort_keys: false, ascii: false, colors: None };
-    let form = Form { layout, raw: false, end: "\n", sequence: false, unbuffered: false };
+    let layout = Layout::default();
+    let form = Form { layout, raw: false, end: "\n", unbuffered: false };
     let options = Options {
         program: String::new(),
         from_file: false,
@@ -210,9 +209,8 @@ impl Parsing {
             "from-file" => self.options.from_file = true,
             "tab" => self.indent = Some("\t".to_owned()),
             "indent" => self.indent_by(rest.next())?,
-            "seq" => form.sequence = true,
             "stream" => self.options.reading.stream = true,
-            "stream-errors" => return Err(Other::Fail("jq: --stream-errors is not supported".to_owned())),
+            "seq" | "stream-errors" => return Err(Other::Fail(format!("jq: {option} is not supported"))),
             "exit-status" => self.options.exit_status = true,
             "args" => self.further = Further::Strings,
             "jsonargs" => self.further = Further::Json,
@@ -284,16 +282,7 @@ impl Parsing {
         let colored = self.color.unwrap_or_else(|| {
             tidebox_rt::is_terminal(1) && std::env::var_os("NO_COLOR").is_none_or(|setting| setting.is_empty())
         });
-        if let Some(setting) = std::env::var_os("JQ_COLORS") {
-            match Colors::from_setting(&setting.to_string_lossy()) {
-                Some(colors) if colored => options.form.layout.colors = Some(colors),
-                Some(_) => {}
-                None => tidebox_gnu::eprint_line!("Failed to set $JQ_COLORS"),
-            }
-        }
-        if colored && options.form.layout.colors.is_none() {
-            options.form.layout.colors = Some(Colors::default());
-        }
+        options.form.layout.colored = colored;
         Ok(options)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Source {
 }
 
 /// Name of the main program in messages.
-pub(crate) const TOP: &str = "<top-level>";
+const TOP: &str = "<top-level>";
 /// The name of the definition that contains the program.
 const MAIN: &str = "__main__";
 

@@ -77,7 +77,6 @@ pub(crate) struct Form {
     pub(crate) raw: bool,
     /// Text after each output.
     pub(crate) end: &'static str,
-    pub(crate) sequence: bool,
     pub(crate) unbuffered: bool,
 }
 
@@ -162,12 +161,7 @@ fn put(value: &Val, world: &World, form: &Form) -> std::result::Result<(), Strin
             }
             text.push_str(string);
         }
-        value => {
-            if form.sequence {
-                text.push('\x1e');
-            }
-            write(&mut text, value, &form.layout);
-        }
+        value => write(&mut text, value, &form.layout),
     }
     text.push_str(form.end);
     let mut out = world.out.borrow_mut();

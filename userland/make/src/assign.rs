@@ -27,10 +27,9 @@ pub(crate) enum Operator {
 pub(crate) struct Modifiers {
     pub(crate) export: Option<bool>,
     pub(crate) overrides: bool,
-    pub(crate) private: bool,
 }
 
-/// A line that assigns, defines or undefines a variable.
+/// A line that assigns or defines a variable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Definition<'t> {
     Assign {
@@ -40,7 +39,8 @@ pub(crate) enum Definition<'t> {
     },
     /// `define`, with the text after it.
     Define(&'t [u8]),
-    Undefine(&'t [u8]),
+    /// `undefine` and `private`, which are not supported.
+    Unsupported(&'t [u8]),
 }
 
 /// A pattern-specific variable.
@@ -90,7 +90,7 @@ pub(crate) fn assignment(text: &[u8]) -> Option<(&[u8], Operator, &[u8])> {
     }
 }
 
-/// Parses a line that assigns, defines or undefines; `None` for other lines.
+/// Parses a line that assigns or defines; `None` for other lines.
 pub(crate) fn definition(text: &[u8], of_target: bool) -> Option<(Modifiers, Definition<'_>)> {
     let mut rest = trim_start(text);
     let mut modifiers = Modifiers::default();
@@ -103,9 +103,9 @@ pub(crate) fn definition(text: &[u8], of_target: bool) -> Option<(Modifiers, Def
             b"export" => modifiers.export = Some(true),
             b"unexport" => modifiers.export = Some(false),
             b"override" => modifiers.overrides = true,
-            b"private" => modifiers.private = true,
+            b"private" => return Some((modifiers, Definition::Unsupported(word))),
             b"define" if !of_target => return Some((modifiers, Definition::Define(behind))),
-            b"undefine" if !of_target => return Some((modifiers, Definition::Undefine(behind))),
+            b"undefine" if !of_target => return Some((modifiers, Definition::Unsupported(word))),
             _ => return None,
         }
         rest = behind;
@@ -152,14 +152,8 @@ impl Make {
                 (old, recursive)
             }
         };
-        self.set_global(
-            &name,
-            Variable {
-                private: modifiers.private,
-                location: self.location.clone(),
-                ..Variable::new(value, recursive, origin)
-            },
-        );
+        let variable = Variable { location: self.location.clone(), ..Variable::new(value, recursive, origin) };
+        self.set_global(&name, variable);
         self.mark(&name, modifiers);
         self.variable_was_set(&name);
         Ok(())
@@ -189,16 +183,6 @@ impl Make {
         }
     }
 
-    /// `undefine name`
-    pub(crate) fn undefine(&mut self, name: &[u8], modifiers: Modifiers) -> Result<(), Stop> {
-        let name = self.variable_name(name)?;
-        let origin = if modifiers.overrides { Origin::Override } else { Origin::File };
-        if self.globals.get(&name).is_some_and(|variable| variable.origin <= origin) {
-            self.globals.remove(&name);
-        }
-        Ok(())
-    }
-
     /// `target ...: name = value`
     pub(crate) fn assign_for_targets(
         &mut self,
@@ -222,11 +206,11 @@ impl Make {
                 Some(false) => Export::No,
             };
             let location = self.location.clone();
-            let mut variable = Variable { origin, export, private: modifiers.private, location, ..made };
+            let mut variable = Variable { origin, export, location, ..made };
             // Command line assignments apply to all targets.
             let stronger = self.globals.get(&name).filter(|global| global.origin > origin);
             if let Some(global) = stronger.filter(|global| global.origin != Origin::Automatic) {
-                variable = Variable { export, private: modifiers.private, ..global.clone() };
+                variable = Variable { export, ..global.clone() };
             }
             match file {
                 Some(file) => put(&mut self.files.get_mut(file).variables, &name, variable),

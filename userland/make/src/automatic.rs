@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 
 use crate::Make;
-use crate::failure::Stop;
 use crate::file::{Age, FileId};
-use crate::variable::{Origin, Scope, Variable};
+use crate::variable::{Origin, Variable};
 use crate::words::joined;
 
 impl Make {
@@ -65,43 +64,6 @@ impl Make {
             .to_vec()
     }
 
-    /// Second expansion of a pattern rule's prerequisites, when the target and its stem are known.
-    pub(crate) fn expand_with_stem(&mut self, name: &[u8], stem: &[u8], text: &[u8]) -> Result<Vec<u8>, Stop> {
-        let mut scope = Scope::new();
-        for (variable, value) in [(b"@", name), (b"*", stem)] {
-            scope.insert(variable.to_vec(), Variable::new(value, false, Origin::Automatic));
-        }
-        self.locals.push(scope);
-        let expanded = self.expand(text);
-        self.locals.pop();
-        expanded
-    }
-
-    /// Expands the deferred prerequisites of a target.
-    pub(crate) fn expand_later(&mut self, file: FileId) -> Result<(), Stop> {
-        let waiting = std::mem::take(&mut self.files.get_mut(file).later);
-        for (text, stem) in waiting {
-            let name = self.files.get(file).name.clone();
-            let text = match &stem {
-                Some(_) => {
-                    let words: Vec<Vec<u8>> = crate::words::words(&text)
-                        .map(|word| crate::pattern::Pattern::parse(word).fill(b"$*"))
-                        .collect();
-                    joined(words.iter().map(Vec::as_slice))
-                }
-                None => text,
-            };
-            self.know_pattern_variables(file);
-            self.set_automatic_variables(file);
-            let outside = self.target.replace(file);
-            let expanded = self.expand_with_stem(&name, stem.as_deref().unwrap_or_default(), &text);
-            self.target = outside;
-            let listed = crate::rule::prerequisites(&expanded?);
-            self.give_dependencies(file, &listed, self.files.get(file).recipe.is_some());
-        }
-        Ok(())
-    }
-
     /// Modification time of a file, following symbolic links.
     pub(crate) fn age(&mut self, file: FileId) -> Age {
         let known = self.files.get(file);
@@ -119,12 +81,7 @@ impl Make {
             age = age_of(&found);
             self.files.get_mut(file).found_at = Some(found);
         }
-        if self.options.old_files.contains(&name) {
-            age = Age::Old;
-            self.files.get_mut(file).progress = crate::file::Progress::Done;
-        } else if self.options.new_files.contains(&name) {
-            age = Age::New;
-        } else if let Age::At(time) = age {
+        if let Age::At(time) = age {
             self.look_at_clock(&name, time);
         }
         self.files.get_mut(file).age = Some(age);

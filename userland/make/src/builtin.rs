@@ -9,8 +9,7 @@ use crate::rule::PatternRule;
 use crate::variable::{Origin, Variable};
 
 /// The suffixes with builtin rules.
-pub(crate) const SUFFIXES: &str = ".out .a .ln .o .c .cc .C .cpp .p .f .F .m .r .y .l .ym .yl .s .S .mod .sym .def .h \
-                                   .info .dvi .tex .texinfo .texi .txinfo .w .ch .web .sh .elc .el";
+pub(crate) const SUFFIXES: &str = ".out .a .ln .o .c .cc .C .cpp .y .l .s .S .h .sh";
 
 /// Recipe variables defined by POSIX and GNU make.
 const VARIABLES: &[(&str, &str)] = &[
@@ -18,50 +17,27 @@ const VARIABLES: &[(&str, &str)] = &[
     ("ARFLAGS", "-rv"),
     ("AS", "as"),
     ("CC", "cc"),
-    ("CO", "co"),
     ("CPP", "$(CC) -E"),
     ("CXX", "g++"),
-    ("CTANGLE", "ctangle"),
-    ("CWEAVE", "cweave"),
-    ("FC", "f77"),
-    ("F77", "$(FC)"),
-    ("F77FLAGS", "$(FFLAGS)"),
-    ("GET", "get"),
     ("LD", "ld"),
     ("LEX", "lex"),
-    ("LINT", "lint"),
-    ("M2C", "m2c"),
-    ("MAKEINFO", "makeinfo"),
-    ("OBJC", "cc"),
-    ("PC", "pc"),
     ("RM", "rm -f"),
-    ("TANGLE", "tangle"),
-    ("TEX", "tex"),
-    ("TEXI2DVI", "texi2dvi"),
-    ("WEAVE", "weave"),
     ("YACC", "yacc"),
     ("COMPILE.C", "$(COMPILE.cc)"),
-    ("COMPILE.F", "$(FC) $(FFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.S", "$(CC) $(ASFLAGS) $(CPPFLAGS) $(TARGET_MACH) -c"),
     ("COMPILE.c", "$(CC) $(CFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.cc", "$(CXX) $(CXXFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.cpp", "$(COMPILE.cc)"),
-    ("COMPILE.f", "$(FC) $(FFLAGS) $(TARGET_ARCH) -c"),
-    ("COMPILE.m", "$(OBJC) $(OBJCFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -c"),
     ("COMPILE.s", "$(AS) $(ASFLAGS) $(TARGET_MACH)"),
     ("LEX.l", "$(LEX) $(LFLAGS) -t"),
     ("LINK.C", "$(LINK.cc)"),
-    ("LINK.F", "$(FC) $(FFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.S", "$(CC) $(ASFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_MACH)"),
     ("LINK.c", "$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.cc", "$(CXX) $(CXXFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.cpp", "$(LINK.cc)"),
-    ("LINK.f", "$(FC) $(FFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
-    ("LINK.m", "$(OBJC) $(OBJCFLAGS) $(CPPFLAGS) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.o", "$(CC) $(LDFLAGS) $(TARGET_ARCH)"),
     ("LINK.s", "$(CC) $(ASFLAGS) $(LDFLAGS) $(TARGET_MACH)"),
     ("OUTPUT_OPTION", "-o $@"),
-    ("PREPROCESS.F", "$(FC) $(FFLAGS) $(CPPFLAGS) $(TARGET_ARCH) -F"),
     ("PREPROCESS.S", "$(CC) -E $(CPPFLAGS)"),
     ("YACC.y", "$(YACC) $(YFLAGS)"),
 ];
@@ -77,12 +53,6 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("%.o", "%.C", &["$(COMPILE.C) $(OUTPUT_OPTION) $<"]),
     ("%", "%.cpp", &["$(LINK.cpp) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
     ("%.o", "%.cpp", &["$(COMPILE.cpp) $(OUTPUT_OPTION) $<"]),
-    ("%", "%.f", &["$(LINK.f) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
-    ("%.o", "%.f", &["$(COMPILE.f) $(OUTPUT_OPTION) $<"]),
-    ("%", "%.F", &["$(LINK.F) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
-    ("%.o", "%.F", &["$(COMPILE.F) $(OUTPUT_OPTION) $<"]),
-    ("%", "%.m", &["$(LINK.m) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
-    ("%.o", "%.m", &["$(COMPILE.m) $(OUTPUT_OPTION) $<"]),
     ("%.c", "%.y", &["$(YACC.y) $<", "mv -f y.tab.c $@"]),
     ("%.c", "%.l", &["@$(RM) $@", "$(LEX.l) $< > $@"]),
     ("%", "%.s", &["$(LINK.s) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
@@ -91,7 +61,6 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("%.o", "%.S", &["$(COMPILE.S) -o $@ $<"]),
     ("%.s", "%.c", &["$(COMPILE.c) -S $(OUTPUT_OPTION) $<"]),
     ("%.s", "%.S", &["$(PREPROCESS.S) $< > $@"]),
-    ("%.dvi", "%.tex", &["$(TEX) $<"]),
     ("%", "%.sh", &["cat $< >$@", "chmod a+x $@"]),
 ];
 
@@ -123,7 +92,7 @@ impl Make {
             (".SHELLFLAGS", "-c"),
             (
                 ".FEATURES",
-                "target-specific order-only second-expansion else-if shortest-stem undefine oneshell \
+                "target-specific order-only else-if shortest-stem oneshell \
               nocomment grouped-target extra-prereqs check-symlink",
             ),
             (".RECIPEPREFIX", ""),
@@ -163,7 +132,6 @@ impl Make {
             let rule = PatternRule {
                 targets: vec![Pattern::parse(target.as_bytes())],
                 prerequisites: vec![(prerequisite.as_bytes().to_vec(), false)],
-                later: None,
                 recipe: Some(Rc::new(Recipe { location: None, lines })),
                 terminal: false,
                 in_use: false,

@@ -10,13 +10,12 @@ impl Make {
     /// The environment of a recipe line of the current target.
     pub(super) fn environment(&mut self) -> Result<Vec<Vec<u8>>, Stop> {
         let mut names: BTreeMap<Vec<u8>, bool> = BTreeMap::new();
-        for (place, inherited) in self.places() {
+        for place in self.places() {
             let Some(scope) = self.scope(place) else { continue };
             for (name, variable) in scope {
-                if (inherited && variable.private) || names.contains_key(name) {
-                    continue;
+                if !names.contains_key(name) {
+                    names.insert(name.clone(), self.is_exported(name, variable));
                 }
-                names.insert(name.clone(), self.is_exported(name, variable));
             }
         }
         let mut environment = Vec::new();

@@ -58,6 +58,11 @@ impl Make {
         Stop::Code(TROUBLE)
     }
 
+    /// Like [`Self::fatal`], for a directive or function that is not supported.
+    pub(crate) fn unsupported(&mut self, word: &[u8]) -> Stop {
+        self.fatal(format!("'{}' is not supported here", String::from_utf8_lossy(word)))
+    }
+
     /// Prints a message with the position.
     pub(crate) fn warn(&mut self, message: &str) {
         let here = self.here();

@@ -62,8 +62,6 @@ pub(crate) enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Age {
     Missing,
-    /// Set by `-o`.
-    Old,
     At(u64),
     /// Newer than everything: it was made, but does not exist as a file.
     New,
@@ -76,8 +74,6 @@ pub(crate) struct File {
     /// Path found through `VPATH`.
     pub(crate) found_at: Option<Vec<u8>>,
     pub(crate) dependencies: Vec<Dependency>,
-    /// Prerequisites for the second expansion: the text, and the stem of a static pattern.
-    pub(crate) later: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     pub(crate) recipe: Option<Rc<Recipe>>,
     pub(crate) stem: Option<Vec<u8>>,
     /// Targets made by the same recipe.

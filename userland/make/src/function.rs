@@ -2,9 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use tidebox_gnu::stream::write_file;
-use tidebox_rt::Open;
-
 use crate::Make;
 use crate::failure::{Stop, TROUBLE};
 use crate::path;
@@ -53,7 +50,7 @@ const FUNCTIONS: &[Function] = &[
         Err(make.fatal(message))
     }),
     function("eval", 0, 1, |make, given, _| make.evaluate(argument(given, 0))),
-    function("file", 1, 2, file),
+    function("file", 1, 2, |make, _, _| Err(make.unsupported(b"file"))),
     function("filter", 2, 2, |_, given, out| filter(given, out, true)),
     function("filter-out", 2, 2, |_, given, out| filter(given, out, false)),
     function("findstring", 2, 2, |_, given, out| {
@@ -266,49 +263,6 @@ fn wordlist(make: &mut Make, given: &[Vec<u8>], out: &mut Vec<u8>) -> Result<(),
     let count = last.saturating_sub(skipped);
     out.extend_from_slice(&joined(words(argument(given, 2)).skip(skipped).take(count)));
     Ok(())
-}
-
-/// `$(file op name,text)`
-fn file(make: &mut Make, given: &[Vec<u8>], out: &mut Vec<u8>) -> Result<(), Stop> {
-    let target = argument(given, 0);
-    let (operation, name) = match target {
-        [b'>', b'>', name @ ..] => (">>", trim(name)),
-        [b'>', name @ ..] => (">", trim(name)),
-        [b'<', name @ ..] => ("<", trim(name)),
-        _ => {
-            let shown = String::from_utf8_lossy(target).into_owned();
-            return Err(make.fatal(format!("file: invalid file operation: {shown}")));
-        }
-    };
-    if name.is_empty() {
-        return Err(make.fatal("file: missing filename".to_owned()));
-    }
-    let shown = String::from_utf8_lossy(name).into_owned();
-    if operation == "<" {
-        match tidebox_gnu::stream::Input::file(name).and_then(|mut input| input.read_to_end()) {
-            Ok(mut text) => {
-                if text.last() == Some(&b'\n') {
-                    text.pop();
-                }
-                out.extend_from_slice(&text);
-            }
-            Err(tidebox_rt::Errno::NOENT) => {}
-            Err(error) => return Err(make.fatal(format!("open: {shown}: {}", error.text()))),
-        }
-        return Ok(());
-    }
-    let mut text = given.get(1).cloned().unwrap_or_default();
-    if given.len() > 1 && text.last() != Some(&b'\n') {
-        text.push(b'\n');
-    }
-    let written = if operation == ">" { write_file(name, &text) } else { append(name, &text) };
-    written.map_err(|error| make.fatal(format!("open: {shown}: {}", error.text())))
-}
-
-fn append(name: &[u8], text: &[u8]) -> Result<(), tidebox_rt::Errno> {
-    let fd = tidebox_rt::open(name, Open { write: true, append: true, create: true, ..Open::default() })?;
-    let written = tidebox_rt::write_all(fd, text);
-    written.and(tidebox_rt::close(fd))
 }
 
 impl Make {

@@ -6,8 +6,6 @@ use crate::Make;
 use crate::failure::Stop;
 use crate::file::{Dependency, FileId, Recipe};
 use crate::pattern::Pattern;
-use crate::rule::prerequisites;
-use crate::words::words;
 
 /// Maximum length of a chain of implicit rules.
 const MAX_CHAIN: usize = 100;
@@ -100,8 +98,7 @@ impl Make {
         let mut found = Vec::new();
         let mut specific = false;
         for (at, rule) in self.pattern_rules.iter().enumerate() {
-            let without = rule.prerequisites.is_empty() && rule.later.is_none();
-            if rule.in_use || (rule.recipe.is_none() && !without) || rule.recipe.is_none() {
+            if rule.in_use || rule.recipe.is_none() {
                 continue;
             }
             for (which, target) in rule.targets.iter().enumerate() {
@@ -195,7 +192,8 @@ impl Make {
         let slash = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let folder = if candidate.folded { name.get(..slash).unwrap_or_default() } else { b"" };
         let mut needs = Vec::new();
-        for (word, order_only) in self.wanted(name, candidate, folder)? {
+        let wanted = self.pattern_rules.get(candidate.rule).map(|rule| rule.prerequisites.clone());
+        for (word, order_only) in wanted.unwrap_or_default() {
             let pattern = Pattern::parse(&word);
             let named = !pattern.has_percent();
             let needed = match named {
@@ -225,30 +223,6 @@ impl Make {
             }
         }
         Ok(Some(needs))
-    }
-
-    /// The prerequisites of a rule as written.
-    fn wanted(&mut self, name: &[u8], candidate: &Candidate, folder: &[u8]) -> Result<Vec<(Vec<u8>, bool)>, Stop> {
-        let Some(rule) = self.pattern_rules.get(candidate.rule) else {
-            return Ok(Vec::new());
-        };
-        let Some(text) = rule.later.clone() else {
-            return Ok(rule.prerequisites.clone());
-        };
-        // The stem is inserted into each name before the second expansion.
-        let filled: Vec<Vec<u8>> = words(&text)
-            .map(|word| {
-                let pattern = Pattern::parse(word);
-                match pattern.has_percent() && !word.starts_with(b"$") {
-                    true => [folder, &pattern.fill(b"$(*F)")].concat(),
-                    false => pattern.fill(b"$*"),
-                }
-            })
-            .collect();
-        let filled = crate::words::joined(filled.iter().map(Vec::as_slice));
-        let stem = [folder, &candidate.stem].concat();
-        let expanded = self.expand_with_stem(name, &stem, &filled)?;
-        Ok(prerequisites(&expanded))
     }
 
     /// Returns whether a file exists, or is a target or prerequisite.

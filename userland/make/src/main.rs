@@ -72,7 +72,6 @@ struct Make {
     /// Origin of the assignments that are read.
     reading_origin: Origin,
     recipe_prefix: u8,
-    second_expansion: bool,
     one_shell: bool,
     posix: bool,
     export_all: bool,

@@ -12,21 +12,16 @@ pub(crate) struct Options {
     pub(crate) always_make: bool,
     pub(crate) folders: Vec<Vec<u8>>,
     pub(crate) environment_overrides: bool,
-    pub(crate) evaluated: Vec<Vec<u8>>,
     pub(crate) makefiles: Vec<Vec<u8>>,
     pub(crate) ignore_errors: bool,
     pub(crate) include_folders: Vec<Vec<u8>>,
     pub(crate) jobs: Option<Vec<u8>>,
     pub(crate) keep_going: bool,
     pub(crate) just_print: bool,
-    pub(crate) old_files: Vec<Vec<u8>>,
-    pub(crate) new_files: Vec<Vec<u8>>,
     pub(crate) question: bool,
     pub(crate) no_builtin_rules: bool,
     pub(crate) no_builtin_variables: bool,
     pub(crate) silent: bool,
-    pub(crate) touch: bool,
-    pub(crate) trace: bool,
     pub(crate) print_directory: bool,
     pub(crate) no_print_directory: bool,
     pub(crate) warn_undefined: bool,
@@ -59,7 +54,6 @@ tidebox_gnu::options! {
         AlwaysMake = "-B, --always-make", "Unconditionally make all targets.";
         Directory = "-C, --directory=DIRECTORY", "Change to DIRECTORY before doing anything.";
         EnvironmentOverrides = "-e, --environment-overrides", "Environment variables override makefiles.";
-        Eval = "-E, --eval=STRING", "Evaluate STRING as a makefile statement.";
         File = "-f, --file=FILE, --makefile=FILE", "Read FILE as a makefile.";
         Help = "-h, --help", "Print this message and exit.";
         IgnoreErrors = "-i, --ignore-errors", "Ignore errors from recipes.";
@@ -67,25 +61,26 @@ tidebox_gnu::options! {
         Jobs = "-j[N], --jobs[=N]", "Accepted; one job runs at a time.";
         KeepGoing = "-k, --keep-going", "Keep going when some targets can't be made.";
         JustPrint = "-n, --just-print, --dry-run, --recon", "Don't actually run any recipe; just print them.";
-        OldFile = "-o, --old-file=FILE, --assume-old=FILE", "Consider FILE to be very old and don't remake it.";
         Question = "-q, --question", "Run no recipe; exit status says if up to date.";
         NoBuiltinRules = "-r, --no-builtin-rules", "Disable the built-in implicit rules.";
         NoBuiltinVariables = "-R, --no-builtin-variables", "Disable the built-in variable settings.";
         Silent = "-s, --silent, --quiet", "Don't echo recipes.";
         NoSilent = "--no-silent", "Echo recipes (disable --silent mode).";
         Stop = "-S, --no-keep-going, --stop", "Turns off -k.";
-        Touch = "-t, --touch", "Touch targets instead of remaking them.";
-        Trace = "--trace", "Print tracing information.";
         Version = "-v, --version", "Print the version number of make and exit.";
         PrintDirectory = "-w, --print-directory", "Print the current directory.";
         NoPrintDirectory = "--no-print-directory", "Turn off -w, even if it was turned on implicitly.";
-        NewFile = "-W, --what-if=FILE, --new-file=FILE, --assume-new=FILE", "Consider FILE to be infinitely new.";
         WarnUndefined = "--warn-undefined-variables", "Warn when an undefined variable is referenced.";
         LoadAverage = "-l[N], --load-average[=N], --max-load[=N]", "";
         OutputSync = "-O[TYPE], --output-sync[=TYPE]", "";
         Debug = "-d, --debug[=FLAGS]", "", unsupported "the '-d' option is not supported here";
         PrintDataBase = "-p, --print-data-base", "", unsupported "the '-p' option is not supported here";
         CheckSymlinkTimes = "-L, --check-symlink-times", "", unsupported "the '-L' option is not supported here";
+        Eval = "-E, --eval=STRING", "", unsupported "the '--eval' option is not supported here";
+        OldFile = "-o, --old-file=FILE, --assume-old=FILE", "", unsupported "the '-o' option is not supported here";
+        NewFile = "-W, --what-if=FILE, --new-file=FILE, --assume-new=FILE", "", unsupported "the '-W' option is not supported here";
+        Touch = "-t, --touch", "", unsupported "the '-t' option is not supported here";
+        Trace = "--trace", "", unsupported "the '--trace' option is not supported here";
     }
 }
 
@@ -133,7 +128,6 @@ impl Options {
             Flag::AlwaysMake => self.always_make = true,
             Flag::Directory => self.folders.push(given),
             Flag::EnvironmentOverrides => self.environment_overrides = true,
-            Flag::Eval => self.evaluated.push(given),
             Flag::File => self.makefiles.push(given),
             Flag::IgnoreErrors => self.ignore_errors = true,
             Flag::IncludeDir => self.include_folders.push(given),
@@ -146,18 +140,14 @@ impl Options {
             }
             Flag::KeepGoing => self.keep_going = true,
             Flag::JustPrint => self.just_print = true,
-            Flag::OldFile => self.old_files.push(given),
             Flag::Question => self.question = true,
             Flag::NoBuiltinRules => self.no_builtin_rules = true,
             Flag::NoBuiltinVariables => (self.no_builtin_rules, self.no_builtin_variables) = (true, true),
             Flag::Silent => self.silent = true,
             Flag::NoSilent => self.silent = false,
             Flag::Stop => self.keep_going = false,
-            Flag::Touch => self.touch = true,
-            Flag::Trace => self.trace = true,
             Flag::PrintDirectory => self.print_directory = true,
             Flag::NoPrintDirectory => self.no_print_directory = true,
-            Flag::NewFile => self.new_files.push(given),
             Flag::WarnUndefined => self.warn_undefined = true,
             _ => {}
         }
@@ -191,7 +181,6 @@ impl Options {
             ('r', self.no_builtin_rules),
             ('R', self.no_builtin_variables),
             ('s', self.silent),
-            ('t', self.touch),
             ('w', self.print_directory && !self.no_print_directory),
         ];
         flags.iter().filter(|(_, on)| *on).map(|(letter, _)| *letter).collect()
@@ -204,11 +193,8 @@ impl Options {
             text.extend_from_slice(b" -I");
             text.extend_from_slice(folder);
         }
-        for (name, on) in [
-            ("no-print-directory", self.no_print_directory),
-            ("trace", self.trace),
-            ("warn-undefined-variables", self.warn_undefined),
-        ] {
+        let long = [("no-print-directory", self.no_print_directory), ("warn-undefined-variables", self.warn_undefined)];
+        for (name, on) in long {
             if on {
                 text.extend_from_slice(format!(" --{name}").as_bytes());
             }

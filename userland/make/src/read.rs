@@ -185,7 +185,7 @@ impl Make {
         let origin = self.reading_origin;
         match defined {
             Definition::Assign { name, operator, value } => self.assign(name, *operator, value, modifiers, origin),
-            Definition::Undefine(name) => self.undefine(name, modifiers),
+            Definition::Unsupported(word) => Err(self.unsupported(word)),
             Definition::Define(head) => {
                 let (name, operator) = match assignment(head) {
                     Some((name, operator, behind)) => {

@@ -38,10 +38,6 @@ impl Make {
             return Ok(Outcome::Fine);
         }
         self.set_automatic_variables(file);
-        let recursive = recipe.lines.iter().any(|(_, line)| calls_make(line));
-        if self.options.touch && !recursive {
-            return Ok(self.touch(file));
-        }
         let before = self.age(file);
         let commands = self.expand_recipe(file, recipe)?;
         for (line, flags, command) in commands {
@@ -132,12 +128,9 @@ impl Make {
         if self.options.question && !flags.recursive {
             return Ended::Asked;
         }
-        if self.options.touch && !flags.recursive {
-            return Ended::Well;
-        }
         self.files.get_mut(file).ran = true;
         let silent = flags.silent || self.options.silent || self.files.get(file).silent;
-        if self.options.just_print || self.options.trace || !silent {
+        if self.options.just_print || !silent {
             self.print(&[command, b"\n"].concat());
         }
         self.commands_started += 1;
@@ -158,36 +151,6 @@ impl Make {
             Ok(ExitStatus::Exited(code)) => Ended::Badly(format!("Error {code}")),
             Ok(ExitStatus::Killed(signal)) => Ended::Badly(signal_name(signal)),
             Err(code) => Ended::Badly(format!("Error {code}")),
-        }
-    }
-
-    /// `-t`: sets the target's modification time to now.
-    fn touch(&mut self, file: FileId) -> Outcome {
-        let target = self.files.get(file);
-        if target.phony {
-            return Outcome::Fine;
-        }
-        let name = target.name.clone();
-        self.commands_started += 1;
-        self.files.get_mut(file).ran = true;
-        if !self.options.silent {
-            self.print(&[b"touch ", name.as_slice(), b"\n"].concat());
-        }
-        if self.options.just_print {
-            return Outcome::Fine;
-        }
-        let how = tidebox_rt::Open { write: true, create: true, ..tidebox_rt::Open::default() };
-        let now = tidebox_rt::Time::At(tidebox_rt::realtime_ns());
-        let touched = tidebox_rt::open(&name, how)
-            .and_then(tidebox_rt::close)
-            .and_then(|()| tidebox_rt::set_times(&name, true, now, now));
-        match touched {
-            Ok(()) => Outcome::Fine,
-            Err(error) => {
-                let name = String::from_utf8_lossy(&name).into_owned();
-                self.error(&format!("touch: {name}: {}", error.text()));
-                Outcome::Failed
-            }
         }
     }
 

@@ -29,8 +29,6 @@ pub(crate) struct PatternRule {
     pub(crate) targets: Vec<Pattern>,
     /// Names with a `%`, and whether they are order-only (after `|`).
     pub(crate) prerequisites: Vec<(Vec<u8>, bool)>,
-    /// Pending second expansion.
-    pub(crate) later: Option<Vec<u8>>,
     pub(crate) recipe: Option<Rc<Recipe>>,
     /// Double colon: the prerequisites must exist and cannot be made by a pattern themselves.
     pub(crate) terminal: bool,
@@ -58,7 +56,10 @@ impl Make {
     pub(crate) fn record(&mut self, mut rule: Rule) -> Result<(), Stop> {
         for target in &rule.targets {
             match target.as_slice() {
-                b".SECONDEXPANSION" => self.second_expansion = true,
+                b".SECONDEXPANSION" => {
+                    self.location.clone_from(&rule.location);
+                    return Err(self.unsupported(target));
+                }
                 b".ONESHELL" => self.one_shell = true,
                 b".POSIX" => self.posix = true,
                 _ => {}
@@ -88,20 +89,14 @@ impl Make {
     }
 
     fn record_pattern_rule(&mut self, rule: &Rule, targets: Vec<Pattern>, recipe: Option<Rc<Recipe>>) {
-        let later = self.later(rule);
-        let prerequisites = if later.is_some() { Vec::new() } else { prerequisites(&rule.prerequisites) };
-        let added = PatternRule { targets, prerequisites, later, recipe, terminal: rule.double_colon, in_use: false };
+        let prerequisites = prerequisites(&rule.prerequisites);
+        let added = PatternRule { targets, prerequisites, recipe, terminal: rule.double_colon, in_use: false };
         self.add_pattern_rule(added, true);
     }
 
     /// Adds a pattern rule. It replaces one with the same targets and prerequisites, unless that one takes precedence.
     pub(crate) fn add_pattern_rule(&mut self, added: PatternRule, replace: bool) {
-        let same = |known: &PatternRule| {
-            known.targets == added.targets
-                && known.prerequisites == added.prerequisites
-                && known.later.is_none()
-                && added.later.is_none()
-        };
+        let same = |known: &PatternRule| known.targets == added.targets && known.prerequisites == added.prerequisites;
         match self.pattern_rules.iter().position(same) {
             Some(_) if !replace => return,
             Some(at) => {
@@ -112,18 +107,12 @@ impl Make {
         self.pattern_rules.push(added);
     }
 
-    /// The prerequisites, if they need a second expansion.
-    fn later(&self, rule: &Rule) -> Option<Vec<u8>> {
-        (self.second_expansion && rule.prerequisites.contains(&b'$')).then(|| rule.prerequisites.clone())
-    }
-
     fn record_targets(&mut self, rule: &Rule, recipe: Option<Rc<Recipe>>) -> Result<(), Stop> {
-        let later = self.later(rule);
         let listed = prerequisites(&rule.prerequisites);
         let mut group = Vec::new();
         for (at, target) in rule.targets.iter().enumerate() {
             let name = String::from_utf8_lossy(target).into_owned();
-            if target == b".SUFFIXES" && listed.is_empty() && later.is_none() {
+            if target == b".SUFFIXES" && listed.is_empty() {
                 let file = self.files.enter(target);
                 self.files.get_mut(file).dependencies.clear();
                 self.suffixes_cleared = true;
@@ -149,11 +138,8 @@ impl Make {
                 Some(stem) => (Pattern::parse(name).fill(stem), *ordered),
                 None => (name.clone(), *ordered),
             });
-            let names: Vec<(Vec<u8>, bool)> = if later.is_some() { Vec::new() } else { names.collect() };
+            let names: Vec<(Vec<u8>, bool)> = names.collect();
             self.give_dependencies(file, &names, recipe.is_some());
-            if let Some(text) = &later {
-                self.files.get_mut(file).later.push((text.clone(), stem.clone()));
-            }
             if stem.is_some() {
                 self.files.get_mut(file).stem = stem;
             }

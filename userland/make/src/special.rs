@@ -85,7 +85,7 @@ impl Make {
             let target = Pattern { prefix: Vec::new(), suffix: Some(to) };
             let prerequisites = vec![([b"%", from.as_slice()].concat(), false)];
             let (targets, recipe) = (vec![target], Some(recipe));
-            let rule = PatternRule { targets, prerequisites, later: None, recipe, terminal: false, in_use: false };
+            let rule = PatternRule { targets, prerequisites, recipe, terminal: false, in_use: false };
             self.add_pattern_rule(rule, false);
         }
     }

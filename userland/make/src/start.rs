@@ -102,7 +102,6 @@ impl Make {
             defined_at: None,
             reading_origin: Origin::File,
             recipe_prefix: b'\t',
-            second_expansion: false,
             one_shell: false,
             posix: false,
             export_all: false,
@@ -180,9 +179,6 @@ impl Make {
     }
 
     fn read_everything(&mut self) -> Result<(), Stop> {
-        for text in self.options.evaluated.clone() {
-            self.evaluate(&text)?;
-        }
         let first =
             if self.globals.contains_key(b"MAKEFILES".as_slice()) { self.value(b"MAKEFILES")? } else { Vec::new() };
         for name in words(&first) {
@@ -214,8 +210,7 @@ impl Make {
     fn rebuild_makefiles(&mut self) -> Result<(), Stop> {
         let makefiles = self.makefiles.clone();
         let options = self.options.clone();
-        (self.options.just_print, self.options.question, self.options.touch) = (false, false, false);
-        self.options.always_make = false;
+        (self.options.just_print, self.options.question, self.options.always_make) = (false, false, false);
         self.rebuilding = true;
         let mut changed = false;
         let mut missing = Vec::new();

@@ -87,10 +87,6 @@ impl Make {
     }
 
     fn update_rule(&mut self, file: FileId, depth: usize) -> Result<Outcome, Stop> {
-        if !self.options.old_files.is_empty() {
-            // A file of `-o` is never made.
-            self.age(file);
-        }
         match self.files.get(file).progress {
             Progress::Waiting => {}
             Progress::Failed => {
@@ -103,7 +99,6 @@ impl Make {
         }
         self.files.get_mut(file).progress = Progress::Updating;
         self.know_pattern_variables(file);
-        self.expand_later(file)?;
         let this_age = self.age(file);
         let missing = this_age == Age::Missing;
         self.find_recipe(file)?;
@@ -243,7 +238,6 @@ impl Make {
             return Ok(Outcome::Fine);
         }
         let progress = std::mem::replace(&mut self.files.get_mut(needed).progress, Progress::Updating);
-        self.expand_later(needed)?;
         self.find_recipe(needed)?;
         let mut worst = Outcome::Fine;
         let mut at = 0;
@@ -326,7 +320,7 @@ impl Make {
         let target = self.files.get(file);
         let ran = target.ran;
         if !target.phony && (ran || target.recipe.is_none()) && outcome != Outcome::Failed {
-            let pretended = self.options.just_print || self.options.question || self.options.touch;
+            let pretended = self.options.just_print || self.options.question;
             let new = target.recipe.is_none() || (pretended && !self.only_recursive(file));
             let age = if new { Some(Age::New) } else { None };
             self.files.get_mut(file).age = age;
@@ -360,7 +354,7 @@ impl Make {
 
     /// Removes intermediate files.
     pub(crate) fn remove_intermediates(&mut self) {
-        if self.options.question || self.options.touch || self.all_secondary {
+        if self.options.question || self.all_secondary {
             return;
         }
         let mut removed: Vec<Vec<u8>> = Vec::new();

@@ -52,23 +52,13 @@ pub(crate) struct Variable {
     pub(crate) export: Export,
     /// The target's value is appended to that of the outer scopes.
     pub(crate) append: bool,
-    /// Prerequisites do not inherit it.
-    pub(crate) private: bool,
     /// Position of the assignment.
     pub(crate) location: Option<Location>,
 }
 
 impl Variable {
     pub(crate) fn new(value: impl Into<Vec<u8>>, recursive: bool, origin: Origin) -> Self {
-        Self {
-            value: value.into(),
-            recursive,
-            origin,
-            export: Export::Default,
-            append: false,
-            private: false,
-            location: None,
-        }
+        Self { value: value.into(), recursive, origin, export: Export::Default, append: false, location: None }
     }
 }
 
@@ -92,19 +82,16 @@ const MAX_CHAIN: usize = 4096;
 
 impl Make {
     /// The visible scopes, innermost first.
-    pub(crate) fn places(&self) -> Vec<(ScopeId, bool)> {
-        let mut places: Vec<(ScopeId, bool)> =
-            (0..self.locals.len()).rev().map(|at| (ScopeId::Local(at), false)).collect();
+    pub(crate) fn places(&self) -> Vec<ScopeId> {
+        let mut places: Vec<ScopeId> = (0..self.locals.len()).rev().map(ScopeId::Local).collect();
         let mut target = self.target;
-        let mut inherited = false;
         for _ in 0..MAX_CHAIN {
             let Some(file) = target else { break };
-            places.push((ScopeId::Target(file), inherited));
-            places.push((ScopeId::Pattern(file), inherited));
+            places.push(ScopeId::Target(file));
+            places.push(ScopeId::Pattern(file));
             target = self.files.get(file).parent;
-            inherited = true;
         }
-        places.push((ScopeId::Global, false));
+        places.push(ScopeId::Global);
         places
     }
 
@@ -123,14 +110,12 @@ impl Make {
             return self.globals.get(name).map(|variable| (ScopeId::Global, variable));
         }
         let mut skipping = after.is_some();
-        for (place, inherited) in self.places() {
+        for place in self.places() {
             if skipping {
                 skipping = after != Some(place);
                 continue;
             }
-            if let Some(variable) = self.scope(place).and_then(|scope| scope.get(name))
-                && !(inherited && variable.private)
-            {
+            if let Some(variable) = self.scope(place).and_then(|scope| scope.get(name)) {
                 return Some((place, variable));
             }
         }

@@ -74,8 +74,11 @@ impl Options {
         SET.iter().find(|switch| switch.letter == Some(letter)).is_some_and(|switch| self.apply(switch, on))
     }
 
-    /// Sets one option and the options that it implies. Returns true.
+    /// Sets one option and the options that it implies. Returns false if it is not supported.
     pub(crate) fn apply(&mut self, switch: &Switch, on: bool) -> bool {
+        if matches!(switch.name, "keyword" | "onecmd") {
+            return !on;
+        }
         (switch.set)(self, on);
         match switch.name {
             "posix" => {

@@ -12,7 +12,6 @@ mod date;
 mod exclude;
 mod extract;
 mod header;
-mod label;
 mod list;
 mod message;
 mod names;
@@ -76,7 +75,6 @@ fn run(options: &Options) -> i32 {
         Mode::Compare => compare::compare(options),
         Mode::Append | Mode::Update => change::append(options),
         Mode::Delete => change::delete(options),
-        Mode::TestLabel => label::test(options),
     };
     match result {
         Err(Fatal) => 2,

@@ -73,7 +73,7 @@ impl Lines {
     }
 
     /// Writes the lines in order and clears the buffer.
-    pub(super) fn write(&mut self, sink: &mut Sink<'_>) {
+    pub(super) fn write(&mut self, sink: &mut Sink) {
         for span in self.spans.drain(..) {
             sink.line(self.text.get(span.start..span.end).unwrap_or_default());
             if sink.out.failure().is_some() {
@@ -85,20 +85,14 @@ impl Lines {
 }
 
 /// Destination of the sorted lines.
-pub(super) struct Sink<'a> {
+pub(super) struct Sink {
     pub(super) out: Output,
     pub(super) end: u8,
-    pub(super) debug: Option<&'a Rules>,
 }
 
-impl Sink<'_> {
+impl Sink {
     pub(super) fn line(&mut self, line: &[u8]) {
-        match self.debug {
-            Some(rules) => super::debug::write(rules, line, &mut self.out),
-            None => {
-                self.out.push(line);
-                self.out.push(&[self.end]);
-            }
-        }
+        self.out.push(line);
+        self.out.push(&[self.end]);
     }
 }

@@ -26,7 +26,6 @@ pub(super) const FILTERS: &[Entry] = &[
     plain!("transpose", transpose),
     unary!("flatten_to", flatten),
     plain!("from_entries", from_entries),
-    unary!("bsearch", bsearch),
     super::binary!("setpath", set_at),
     unary!("delpaths", delete),
     plain!("type", kind),
@@ -330,20 +329,6 @@ fn first_of(entry: &Val, names: &[&str], wanted: impl Fn(&Val) -> bool) -> Resul
         }
     }
     Ok(None)
-}
-
-fn bsearch(value: Val, wanted: Val) -> Result {
-    let items = match &value {
-        Val::Array(array) => array.0.as_slice(),
-        Val::Null => &[],
-        value => return Err(fault(format!("{} cannot be searched from", value.described()))),
-    };
-    let found = items.binary_search_by(|item| item.order(&wanted));
-    let number = |at: usize| Val::count(at).as_f64().unwrap_or(0.0);
-    Ok(Val::number(match found {
-        Ok(at) => number(at),
-        Err(at) => -1.0 - number(at),
-    }))
 }
 
 fn set_at(value: Val, path: Val, new: Val) -> Result {

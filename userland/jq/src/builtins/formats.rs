@@ -16,8 +16,6 @@ pub(super) const FILTERS: &[Entry] = &[
     plain!("@sh", shell),
     plain!("@base64", |value: Val| -> Result { Ok(Val::from(base64(text_of(&value).as_bytes()))) }),
     plain!("@base64d", from_base64),
-    plain!("@base32", |value: Val| -> Result { Ok(Val::from(base32(text_of(&value).as_bytes()))) }),
-    plain!("@base32d", from_base32),
     unary!("format", |value: Val, name: Val| match name.as_str() {
         Some("text") => Ok(Val::from(text_of(&value))),
         Some("json") => Ok(Val::from(value.json())),
@@ -28,8 +26,6 @@ pub(super) const FILTERS: &[Entry] = &[
         Some("sh") => shell(value),
         Some("base64") => Ok(Val::from(base64(text_of(&value).as_bytes()))),
         Some("base64d") => from_base64(value),
-        Some("base32") => Ok(Val::from(base32(text_of(&value).as_bytes()))),
-        Some("base32d") => from_base32(value),
         Some(name) => Err(fault(format!("{name} is not a valid format"))),
         None => Err(fault(format!("{} is not a valid format", name.described()))),
     }),
@@ -142,47 +138,28 @@ fn shell(value: Val) -> Result {
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Encodes bytes as digits of a number of bits each, padded to groups that end on a byte boundary.
-fn encode(bytes: &[u8], digits: &[u8], bits: u32, group: usize) -> String {
+fn base64(bytes: &[u8]) -> String {
     let mut out = String::new();
-    let (mut held, mut count) = (0_u32, 0);
-    let digit = |value: u32| digits.get(value as usize).map_or('=', |digit| char::from(*digit));
-    let mask = (1 << bits) - 1;
-    for byte in bytes {
-        held = (held << 8 | u32::from(*byte)) & 0xffff;
-        count += 8;
-        while count >= bits {
-            count -= bits;
-            out.push(digit(held >> count & mask));
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let digit = BASE64.get((bits >> (18 - 6 * at) & 63) as usize);
+            out.push(digit.filter(|_| at <= group.len()).map_or('=', |digit| char::from(*digit)));
         }
-    }
-    if count > 0 {
-        out.push(digit(held << (bits - count) & mask));
-    }
-    while !out.len().is_multiple_of(group) {
-        out.push('=');
     }
     out
 }
 
-fn base64(bytes: &[u8]) -> String {
-    encode(bytes, BASE64, 6, 4)
-}
-
-fn base32(bytes: &[u8]) -> String {
-    encode(bytes, BASE32, 5, 8)
-}
-
-/// Decodes digits of a number of bits each. `None` for an invalid digit.
-fn decode(text: &str, digits: &[u8], bits: u32) -> Option<Vec<u8>> {
+/// Decodes the digits. `None` for an invalid one.
+fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let (mut held, mut count) = (0_u32, 0);
     for byte in text.trim_end_matches('=').bytes() {
-        let value = digits.iter().position(|digit| *digit == byte)?;
-        held = (held << bits | u32::try_from(value).ok()?) & 0xffff;
-        count += bits;
+        let value = BASE64.iter().position(|digit| *digit == byte)?;
+        held = (held << 6 | u32::try_from(value).ok()?) & 0xffff;
+        count += 6;
         if count >= 8 {
             count -= 8;
             out.push(u8::try_from(held >> count & 0xff).ok()?);
@@ -195,19 +172,11 @@ fn from_base64(value: Val) -> Result {
     let text = text_of(&value);
     let described = || Val::text(&text).described();
     let digits = text.trim_end_matches('=').len();
-    let Some(bytes) = decode(&text, BASE64, 6) else {
+    let Some(bytes) = decode(&text) else {
         return Err(fault(format!("{} is not valid base64 data", described())));
     };
     if digits % 4 == 1 {
         return Err(fault(format!("{} trailing base64 byte found", described())));
     }
     Ok(Val::from(String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-fn from_base32(value: Val) -> Result {
-    let text = text_of(&value);
-    match decode(&text, BASE32, 5) {
-        Some(bytes) => Ok(Val::from(String::from_utf8_lossy(&bytes).into_owned())),
-        None => Err(fault(format!("{} is not valid base32 data", Val::text(&text).described()))),
-    }
 }

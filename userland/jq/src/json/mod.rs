@@ -6,4 +6,4 @@ mod values;
 mod write;
 
 pub(crate) use read::{Reader, parse_all, parse_one};
-pub(crate) use write::{Colors, Layout, compact, write};
+pub(crate) use write::{Layout, compact, write};

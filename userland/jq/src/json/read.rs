@@ -39,8 +39,6 @@ pub(crate) struct Reader {
     mark: usize,
 }
 
-/// The separator of a JSON text sequence.
-const RECORD_SEPARATOR: u8 = 0x1e;
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl Reader {
@@ -124,9 +122,6 @@ impl Reader {
             self.line += 1;
             self.column = 0;
         }
-        if byte == RECORD_SEPARATOR && self.state == State::Normal {
-            return self.separator();
-        }
         match self.state {
             State::String => match byte {
                 b'"' => {
@@ -168,14 +163,6 @@ impl Reader {
                 Ok(())
             }
         }
-    }
-
-    fn separator(&mut self) -> Result<(), Fault> {
-        self.literal()?;
-        if self.builder.is_open() {
-            self.reset();
-        }
-        Ok(())
     }
 
     /// Ends the current literal.

@@ -5,58 +5,28 @@ use std::fmt::Write as _;
 use crate::value::Val;
 
 /// Output format.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     /// Indentation per level; `None` writes one line.
     pub(crate) indent: Option<String>,
     pub(crate) sort_keys: bool,
     /// Non-ASCII characters are escaped.
     pub(crate) ascii: bool,
-    pub(crate) colors: Option<Colors>,
+    pub(crate) colored: bool,
 }
 
-/// Terminal escape sequences, one per type of value.
-#[derive(Clone, Debug)]
-pub(crate) struct Colors {
-    /// null, false, true, numbers, strings, arrays, objects.
-    values: [String; 7],
-    key: String,
-}
-
-impl Default for Colors {
-    fn default() -> Self {
-        let code = |code: &str| format!("\x1b[{code}m");
-        Self { values: ["1;30", "0;39", "0;39", "0;39", "0;32", "1;39", "1;39"].map(code), key: code("34;1") }
+/// The terminal escape sequence that starts a value.
+fn color_of(value: &Val) -> &'static str {
+    match value {
+        Val::Null => "\x1b[1;30m",
+        Val::Bool(_) | Val::Number(_) => "\x1b[0;39m",
+        Val::String(_) => "\x1b[0;32m",
+        Val::Array(_) | Val::Object(_) => "\x1b[1;39m",
     }
 }
 
-impl Colors {
-    /// Parses `JQ_COLORS`: codes separated by colons; omitted ones keep their default. `None` if invalid.
-    pub(crate) fn from_setting(setting: &str) -> Option<Self> {
-        let mut colors = Self::default();
-        let slots = colors.values.iter_mut().chain(std::iter::once(&mut colors.key));
-        for (slot, code) in slots.zip(setting.split(':')) {
-            if !code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';') || code.len() > 12 {
-                return None;
-            }
-            *slot = format!("\x1b[{code}m");
-        }
-        Some(colors)
-    }
-
-    fn of(&self, value: &Val) -> &str {
-        let [null, no, yes, number, string, array, object] = &self.values;
-        match value {
-            Val::Null => null,
-            Val::Bool(false) => no,
-            Val::Bool(true) => yes,
-            Val::Number(_) => number,
-            Val::String(_) => string,
-            Val::Array(_) => array,
-            Val::Object(_) => object,
-        }
-    }
-}
+/// The terminal escape sequence that starts a key.
+const KEY_COLOR: &str = "\x1b[34;1m";
 
 /// Resets the colour.
 const RESET: &str = "\x1b[0m";
@@ -64,7 +34,7 @@ const RESET: &str = "\x1b[0m";
 /// A value on one line.
 pub(crate) fn compact(value: &Val) -> String {
     let mut out = String::new();
-    write(&mut out, value, &Layout { indent: None, sort_keys: false, ascii: false, colors: None });
+    write(&mut out, value, &Layout::default());
     out
 }
 
@@ -128,17 +98,17 @@ fn line_break(out: &mut String, depth: usize, layout: &Layout) {
 }
 
 fn write_key(out: &mut String, key: &str, color: &str, layout: &Layout) {
-    match &layout.colors {
-        None => {
+    match layout.colored {
+        false => {
             write_string(out, key, layout.ascii);
             out.push(':');
             if layout.indent.is_some() {
                 out.push(' ');
             }
         }
-        Some(colors) => {
+        true => {
             out.push_str(RESET);
-            out.push_str(&colors.key);
+            out.push_str(KEY_COLOR);
             write_string(out, key, layout.ascii);
             out.push_str(RESET);
             out.push_str(color);
@@ -153,7 +123,7 @@ fn write_key(out: &mut String, key: &str, color: &str, layout: &Layout) {
 
 /// Writes a value, or the start of one with entries.
 fn begin<'a>(out: &mut String, value: &'a Val, layout: &'a Layout, open: &mut Vec<Open<'a>>) {
-    let color = layout.colors.as_ref().map_or("", |colors| colors.of(value));
+    let color = if layout.colored { color_of(value) } else { "" };
     out.push_str(color);
     match value {
         Val::Null => out.push_str("null"),
@@ -181,7 +151,7 @@ fn begin<'a>(out: &mut String, value: &'a Val, layout: &'a Layout, open: &mut Ve
             return;
         }
     }
-    if layout.colors.is_some() {
+    if layout.colored {
         out.push_str(RESET);
     }
 }
@@ -191,7 +161,7 @@ fn end(out: &mut String, close: char, color: &str, depth: usize, layout: &Layout
     line_break(out, depth, layout);
     out.push_str(color);
     out.push(close);
-    if layout.colors.is_some() {
+    if layout.colored {
         out.push_str(RESET);
     }
 }

@@ -57,36 +57,28 @@ impl Parser<'_> {
     }
 
     pub(super) fn reduce(&mut self) -> Outcome<Term> {
-        let Fold { source, pattern, init, update, .. } = self.fold("reduce", false)?;
+        let Fold { source, pattern, init, update, .. } = self.fold(false)?;
         let update = self.step_of_reduce(update);
         Ok(Term::Fold("reduce", Box::new(source), pattern, vec![init, update]))
     }
 
     pub(super) fn foreach(&mut self) -> Outcome<Term> {
-        let Fold { source, pattern, init, update, extract } = self.fold("foreach", true)?;
+        let Fold { source, pattern, init, update, extract } = self.fold(true)?;
         Ok(self.foreach_of(source, pattern, init, update, extract))
     }
 
     /// `SOURCE as PATTERN (INIT; UPDATE)` after the keyword; with `extracts`, an optional third part.
-    fn fold(&mut self, word: &str, extracts: bool) -> Outcome<Fold> {
-        let at = self.peek().at;
+    fn fold(&mut self, extracts: bool) -> Outcome<Fold> {
         self.next();
         let source = self.deeper(Self::postfix)?;
         self.expect("as", &["as"])?;
-        let mut patterns = self.patterns()?;
-        if patterns.is_empty() {
-            return Err(self.unexpected(&[]));
-        }
-        let pattern = patterns.remove(0);
+        let pattern = self.whole_pattern()?;
         self.expect("(", &["'('"])?;
-        if !patterns.is_empty() {
-            return Err(self.wrong(format!("`?//` in `{word}` is not supported; use `as` inside it"), at));
-        }
         self.within.push(Within::Brackets);
         let init = self.pipe()?;
         self.expect(";", &[])?;
         let mark = self.scope.mark();
-        self.add_pattern_variables(std::slice::from_ref(&pattern));
+        self.add_pattern_variables(&pattern);
         let update = self.pipe();
         let extract = match &update {
             Ok(_) if extracts && self.eat(";") => Some(self.pipe()),

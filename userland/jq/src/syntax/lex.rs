@@ -33,9 +33,9 @@ pub(crate) struct Token {
 }
 
 /// Keywords.
-const KEYWORDS: [&str; 19] = [
+const KEYWORDS: [&str; 18] = [
     "as", "def", "module", "import", "include", "if", "then", "else", "elif", "reduce", "foreach", "end", "and", "or",
-    "try", "catch", "label", "break", "__loc__",
+    "try", "catch", "label", "break",
 ];
 
 /// Operators; longer ones come before their prefixes.

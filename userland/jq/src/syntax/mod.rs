@@ -1,6 +1,6 @@
 //! Parser of the jq grammar that produces jaq terms.
 //!
-//! jaq's own parser has other operator precedences (`5 * 4 % 3`, `//`), lacks `?//`, and has other messages. This one follows
+//! jaq's own parser has other operator precedences (`5 * 4 % 3`, `//`) and other messages. This one follows
 //! jq's grammar. Where the same term has different semantics in the two languages, it emits a jaq term with jq's semantics
 //! (`lower`).
 

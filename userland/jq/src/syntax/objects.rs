@@ -82,12 +82,7 @@ impl Parser<'_> {
             }
             _ if token.is("$") => {
                 self.next();
-                let at = self.peek().at;
-                if self.peek().is("__loc__") {
-                    self.next();
-                    return Ok((text("__loc__"), self.location(at)));
-                }
-                let name = self.name(&["IDENT", "__loc__"])?;
+                let name = self.name(&["IDENT"])?;
                 Ok((text(name), self.variable(keep(format!("${name}")), token.at)))
             }
             _ if token.is("(") => {

@@ -56,7 +56,6 @@ pub(crate) struct Parser<'a> {
     pub(crate) calls: Vec<(&'static str, usize, usize)>,
     /// The definitions being parsed, and whether they are recursive.
     pub(super) defining: Vec<(&'static str, usize, bool)>,
-    pub(super) program: &'static str,
 }
 
 impl<'a> Parser<'a> {
@@ -72,7 +71,6 @@ impl<'a> Parser<'a> {
             errors: Vec::new(),
             calls: Vec::new(),
             defining: Vec::new(),
-            program,
         }
     }
 

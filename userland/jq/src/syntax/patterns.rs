@@ -6,7 +6,7 @@ use super::parse::{Outcome, Parser};
 use super::{Pattern, Term, keep};
 
 /// The variables of a pattern.
-pub(super) fn variables(pattern: &Pattern, found: &mut Vec<&'static str>) {
+fn variables(pattern: &Pattern, found: &mut Vec<&'static str>) {
     match pattern {
         Pattern::Var(name) => found.push(name),
         Pattern::Arr(items) => items.iter().for_each(|item| variables(item, found)),
@@ -15,20 +15,19 @@ pub(super) fn variables(pattern: &Pattern, found: &mut Vec<&'static str>) {
 }
 
 impl Parser<'_> {
-    /// Patterns separated by `?//`.
-    pub(super) fn patterns(&mut self) -> Outcome<Vec<Pattern>> {
-        let mut patterns = vec![self.pattern()?];
-        while self.eat("?//") {
-            patterns.push(self.pattern()?);
+    /// The pattern after `as`.
+    pub(super) fn whole_pattern(&mut self) -> Outcome<Pattern> {
+        let pattern = self.pattern()?;
+        let next = self.peek();
+        if next.is("?//") {
+            return Err(self.wrong("alternative patterns (`?//`) are not supported", next.at));
         }
-        Ok(patterns)
+        Ok(pattern)
     }
 
-    pub(super) fn add_pattern_variables(&mut self, patterns: &[Pattern]) {
+    pub(super) fn add_pattern_variables(&mut self, pattern: &Pattern) {
         let mut found = Vec::new();
-        for pattern in patterns {
-            variables(pattern, &mut found);
-        }
+        variables(pattern, &mut found);
         for name in found {
             self.scope.add_variable(name);
         }

@@ -9,8 +9,7 @@ use super::parse::{Outcome, Parser, Within};
 use super::{Term, keep};
 
 /// Known formats; others fail when they are used.
-const FORMATS: [&str; 11] =
-    ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@urid", "@sh", "@base64", "@base64d", "@base32"];
+const FORMATS: [&str; 10] = ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@urid", "@sh", "@base64", "@base64d"];
 
 /// Filters with several value arguments that evaluate the last one first. jq does not define these in its own language.
 const LAST_FIRST: [&str; 16] = [
@@ -176,12 +175,7 @@ impl Parser<'_> {
             }
             "$" => {
                 self.next();
-                let name = self.peek();
-                if name.is("__loc__") {
-                    self.next();
-                    return Ok(self.location(name.at));
-                }
-                let name = self.name(&["IDENT", "__loc__"])?;
+                let name = self.name(&["IDENT"])?;
                 Ok(self.variable(keep(format!("${name}")), token.at))
             }
             "(" => {
@@ -282,14 +276,6 @@ impl Parser<'_> {
     /// Reports an unbound variable or label.
     fn undefined(&mut self, name: &str, at: usize) {
         self.calls.push((keep(name.to_owned()), usize::MAX, at));
-    }
-
-    /// `$__loc__`
-    pub(super) fn location(&mut self, at: usize) -> Term {
-        let before = self.program.get(..at).unwrap_or_default();
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        let line = Term::Num(keep(line.to_string()));
-        Term::Obj(vec![(text("file"), Some(text(crate::program::TOP))), (text("line"), Some(line))])
     }
 
     /// A string with its interpolations, from the opening quote.

@@ -43,7 +43,7 @@ fn good_programs_are_read_to_their_end() {
         ".a.b[1:]?|.c",
         "reduce .[] as [$a,{$b}] (0; .+$a)",
         "if . then 1 end",
-        "{a:1|2,\"b\":-3,$__loc__}",
+        "{a:1|2,\"b\":-3,$ENV}",
     ] {
         assert_eq!(errors(program), [""; 0], "{program}");
     }

@@ -45,12 +45,16 @@ impl Make {
             behind.remove(0);
         }
         let unexpanded = [behind.as_slice(), if rest.is_empty() { b"" } else { b" " }, rest].concat();
-        if let Some((modifiers, Definition::Assign { name, operator, value })) = definition(&unexpanded, true) {
-            let value = match &recipe {
-                Some(more) => [value, b";", &collapsed(more)].concat(),
-                None => value.to_vec(),
-            };
-            return self.assign_for_targets(&names, (name, operator, &value), modifiers);
+        match definition(&unexpanded, true) {
+            Some((modifiers, Definition::Assign { name, operator, value })) => {
+                let value = match &recipe {
+                    Some(more) => [value, b";", &collapsed(more)].concat(),
+                    None => value.to_vec(),
+                };
+                return self.assign_for_targets(&names, (name, operator, &value), modifiers);
+            }
+            Some((_, Definition::Unsupported(word))) => return Err(self.unsupported(word)),
+            _ => {}
         }
         reading.without_targets = false;
         let expanded = self.expand(rest)?;

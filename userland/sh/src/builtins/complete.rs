@@ -9,7 +9,6 @@ use crate::builtins::option_letters::Letters;
 use crate::expand::{Mode, Out, PartContext};
 use crate::ir::Bytes;
 use crate::parse::Parser;
-use crate::pattern::{Pattern, Style};
 use crate::state::{EvalResult, Shell};
 use crate::vars::{EXPORT, Value, Var};
 
@@ -29,21 +28,12 @@ const ACTIONS: &[(Option<u8>, &str)] = &[
     (Some(b'd'), "directory"),
 ];
 
-/// Values of `-o` that `compgen` accepts. The first three add file names; the others concern line editing and have no
-/// effect.
-const OPTIONS: &[&str] =
-    &["default", "dirnames", "plusdirs", "bashdefault", "filenames", "noquote", "nosort", "nospace"];
-
 /// The options of one call of `compgen`.
 #[derive(Debug, Default)]
 struct Request {
-    options: BTreeSet<&'static str>,
     actions: BTreeSet<&'static str>,
     glob: Option<Bytes>,
     words: Option<Bytes>,
-    prefix: Bytes,
-    suffix: Bytes,
-    filter: Option<Bytes>,
     /// At least one option was given.
     given: bool,
 }
@@ -57,10 +47,11 @@ pub(super) fn compgen(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             request.actions.insert(action);
             continue;
         }
-        if matches!(letter, b'C' | b'F') {
-            return Ok(not_supported(shell));
+        if b"CFoPSX".contains(&letter) {
+            shell.report_builtin_error(format!("-{}: option not supported", char::from(letter)));
+            return Ok(1);
         }
-        if !b"oAGWXPS".contains(&letter) {
+        if !b"AGW".contains(&letter) {
             return Ok(letters.invalid_option(shell));
         }
         let Some(value) = letters.argument() else { return Ok(letters.missing_argument(shell)) };
@@ -82,36 +73,23 @@ pub(super) fn compgen(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
 
 /// `complete` and `compopt`.
 pub(super) fn complete(shell: &mut Shell, _: &[Bytes]) -> EvalResult<u8> {
-    Ok(not_supported(shell))
-}
-
-fn not_supported(shell: &mut Shell) -> u8 {
     shell.report_builtin_error("programmable completion is not supported");
-    1
+    Ok(1)
 }
 
 impl Request {
     /// Sets the value of one option; an error is the status.
     fn set(&mut self, shell: &mut Shell, letter: u8, value: Bytes) -> Result<(), u8> {
         match letter {
-            b'o' | b'A' => {
-                let names = || ACTIONS.iter().map(|(_, name)| *name);
-                let found = match letter {
-                    b'o' => OPTIONS.iter().copied().find(|name| name.as_bytes() == value),
-                    _ => names().find(|name| name.as_bytes() == value),
-                };
-                let Some(name) = found else {
-                    let what = if letter == b'o' { "option" } else { "action" };
-                    shell.report_builtin_error([&value[..], b": invalid ", what.as_bytes(), b" name"].concat());
+            b'A' => {
+                let Some((_, name)) = ACTIONS.iter().find(|(_, name)| name.as_bytes() == value) else {
+                    shell.report_builtin_error([&value[..], b": invalid action name"].concat());
                     return Err(2);
                 };
-                if letter == b'o' { &mut self.options } else { &mut self.actions }.insert(name);
+                self.actions.insert(name);
             }
             b'G' => self.glob = Some(value),
-            b'W' => self.words = Some(value),
-            b'X' => self.filter = Some(value),
-            b'P' => self.prefix = value,
-            _ => self.suffix = value,
+            _ => self.words = Some(value),
         }
         Ok(())
     }
@@ -134,24 +112,6 @@ impl Shell {
             let words = self.word_list(text);
             self.builtin.name = running;
             found.extend(words?.into_iter().filter(|name| name.starts_with(word)));
-        }
-        if let Some(filter) = &spec.filter {
-            let negated = filter.strip_prefix(b"!").filter(|rest| !self.options.extglob || !rest.starts_with(b"("));
-            let (keeps, pattern) = match negated {
-                Some(rest) => (true, rest),
-                None => (false, &filter[..]),
-            };
-            // An ampersand means the word.
-            let pattern = with_word(pattern, word);
-            let pattern = Pattern::new(&pattern, Style { extended: true, fold: self.options.nocasematch });
-            found.retain(|name| pattern.matches(name) == keeps);
-        }
-        found = found.iter().map(|name| [&spec.prefix[..], name, &spec.suffix].concat()).collect();
-        if (found.is_empty() && spec.options.contains("dirnames")) || spec.options.contains("plusdirs") {
-            found.extend(files(word, true, &self.home()));
-        }
-        if found.is_empty() && spec.options.contains("default") {
-            found.extend(files(word, false, &self.home()));
         }
         Ok(found)
     }
@@ -249,24 +209,6 @@ impl Shell {
     fn home(&mut self) -> Bytes {
         self.lookup(b"HOME").unwrap_or_default()
     }
-}
-
-/// A pattern of `-X`, in which an unescaped ampersand means the word.
-fn with_word(pattern: &[u8], word: &[u8]) -> Bytes {
-    let mut out = Bytes::new();
-    let mut quoted = false;
-    for &byte in pattern {
-        match byte {
-            b'&' if quoted => {
-                out.pop();
-                out.push(b'&');
-            }
-            b'&' => out.extend_from_slice(word),
-            _ => out.push(byte),
-        }
-        quoted = byte == b'\\' && !quoted;
-    }
-    out
 }
 
 /// Files whose names start with `word`.

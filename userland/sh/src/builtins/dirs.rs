@@ -128,35 +128,33 @@ fn go(shell: &mut Shell, target: &[u8]) -> bool {
 
 pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut words = args.get(1..).unwrap_or_default();
-    let mut stay = false;
-    while let Some((first, rest)) = words.split_first() {
-        match first.as_slice() {
-            b"-n" => stay = true,
-            b"--" => {
-                words = rest;
-                break;
-            }
-            option @ [b'-', _, ..] if matches!(entry(shell, option), StackEntry::Other) => {
-                shell.report_builtin_error([option, b": invalid number"].concat());
-                return Ok(shell.usage());
-            }
-            _ => break,
+    match words.split_first().map(|(first, rest)| (first.as_slice(), rest)) {
+        Some((b"--", rest)) => words = rest,
+        Some((b"-n", _)) => return Ok(staying(shell)),
+        Some((option @ [b'-', _, ..], _)) if matches!(entry(shell, option), StackEntry::Other) => {
+            shell.report_builtin_error([option, b": invalid number"].concat());
+            return Ok(shell.usage());
         }
-        words = rest;
+        _ => {}
     }
     match words {
-        [] if stay => Ok(0),
         [] => Ok(swap(shell)),
         [arg] => match entry(shell, arg) {
-            StackEntry::At(at) => Ok(rotate(shell, at, stay)),
+            StackEntry::At(at) => Ok(rotate(shell, at)),
             StackEntry::OutOfRange => Ok(out_of_range(shell, arg)),
-            StackEntry::Other => Ok(push(shell, arg, stay)),
+            StackEntry::Other => Ok(push(shell, arg)),
         },
         _ => {
             shell.report_builtin_error("too many arguments");
             Ok(1)
         }
     }
+}
+
+/// Reports `-n`, which changes the stack only. Returns the status.
+fn staying(shell: &mut Shell) -> u8 {
+    shell.report_builtin_error("-n: option not supported");
+    1
 }
 
 /// `pushd` without arguments: swaps the working directory and the newest entry.
@@ -175,22 +173,22 @@ fn swap(shell: &mut Shell) -> u8 {
 }
 
 /// `pushd +n`: rotates the stack until this entry is the working directory.
-fn rotate(shell: &mut Shell, at: usize, stay: bool) -> u8 {
+fn rotate(shell: &mut Shell, at: usize) -> u8 {
     let mut all = shell.dirs.stack.clone();
     all.push_front(shell.dirs.cwd.clone());
     all.rotate_left(at);
     let target = all.pop_front().unwrap_or_default();
-    if !stay && !go(shell, &target) {
+    if !go(shell, &target) {
         return 1;
     }
     shell.dirs.stack = all;
-    if stay { 0 } else { show(shell) }
+    show(shell)
 }
 
-/// `pushd dir`: with `-n` it becomes the newest entry, otherwise the working directory.
-fn push(shell: &mut Shell, dir: &[u8], stay: bool) -> u8 {
-    let newest = if stay { dir.to_vec() } else { shell.dirs.cwd.clone() };
-    if !stay && !go(shell, dir) {
+/// `pushd dir`
+fn push(shell: &mut Shell, dir: &[u8]) -> u8 {
+    let newest = shell.dirs.cwd.clone();
+    if !go(shell, dir) {
         return 1;
     }
     shell.dirs.stack.push_front(newest);
@@ -198,22 +196,11 @@ fn push(shell: &mut Shell, dir: &[u8], stay: bool) -> u8 {
 }
 
 pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    let mut stay = false;
-    while let Some((first, rest)) = words.split_first() {
-        match first.as_slice() {
-            b"-n" => stay = true,
-            // The following words are ignored.
-            b"--" => {
-                words = &[];
-                break;
-            }
-            _ => break,
-        }
-        words = rest;
-    }
-    let at = match words.first() {
+    let at = match args.get(1) {
         None => 0,
+        Some(arg) if arg == b"-n" => return Ok(staying(shell)),
+        // The following words are ignored.
+        Some(arg) if arg == b"--" => 0,
         Some(arg) => match entry(shell, arg) {
             StackEntry::At(at) if !shell.dirs.stack.is_empty() => at,
             StackEntry::At(_) | StackEntry::OutOfRange => return Ok(out_of_range(shell, arg)),
@@ -228,8 +215,8 @@ pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         shell.report_builtin_error("directory stack empty");
         return Ok(1);
     }
-    if at > 0 || stay {
-        shell.dirs.stack.remove(at.saturating_sub(1));
+    if at > 0 {
+        shell.dirs.stack.remove(at - 1);
         return Ok(show(shell));
     }
     let target = shell.dirs.stack.front().cloned().unwrap_or_default();

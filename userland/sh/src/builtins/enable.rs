@@ -5,8 +5,7 @@ use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 
 pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let (mut all, mut off, mut special, mut print, mut delete) = (false, false, false, false, false);
-    let mut file = None;
+    let (mut all, mut off, mut special, mut print) = (false, false, false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
@@ -14,11 +13,10 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'n' => off = true,
             b'p' => print = true,
             b's' => special = true,
-            b'd' => delete = true,
-            b'f' => match letters.argument() {
-                Some(path) => file = Some(path),
-                None => return Ok(letters.missing_argument(shell)),
-            },
+            b'd' | b'f' => {
+                shell.report_builtin_error("dynamic loading not available");
+                return Ok(1);
+            }
             _ => return Ok(letters.invalid_option(shell)),
         }
     }
@@ -33,16 +31,9 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         let text: String = shown.map(line).collect();
         return Ok(shell.print(text));
     }
-    if let Some(path) = file {
-        return Ok(load(shell, path));
-    }
     let mut status = 0;
     for word in words {
         match super::find(word).filter(|builtin| !special || super::is_special(builtin.name.as_bytes())) {
-            Some(_) if delete => {
-                shell.report_builtin_error([word, &b": not dynamically loaded"[..]].concat());
-                status = 1;
-            }
             Some(builtin) if off => drop(shell.builtin.disabled.insert(builtin.name)),
             Some(builtin) => drop(shell.builtin.disabled.remove(builtin.name)),
             None => {
@@ -52,15 +43,4 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         }
     }
     Ok(status)
-}
-
-/// `-f`: loading builtins is not supported. Returns the status.
-fn load(shell: &mut Shell, path: &[u8]) -> u8 {
-    if tidebox_rt::stat(path, true).is_ok() {
-        shell.report_builtin_error("dynamic loading not available");
-    } else {
-        let why = b": cannot open shared object file: No such file or directory";
-        shell.report_builtin_error([b"cannot open shared object ", path, b": ", path, why].concat());
-    }
-    1
 }

@@ -8,9 +8,7 @@ use crate::vars::Value;
 #[derive(Debug, Default)]
 struct HashOptions {
     reset: bool,
-    delete: bool,
     show: bool,
-    reusable: bool,
     path: Option<Bytes>,
 }
 
@@ -24,12 +22,12 @@ pub(super) fn hash(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
-    if (requested.delete || requested.show) && words.is_empty() {
-        shell.needs_argument(if requested.delete { b'd' } else { b't' });
+    if requested.show && words.is_empty() {
+        shell.needs_argument(b't');
         return Ok(1);
     }
     if words.is_empty() && !requested.reset {
-        return Ok(list(shell, requested.reusable));
+        return Ok(list(shell));
     }
     if requested.reset {
         shell.forget_programs();
@@ -48,9 +46,11 @@ fn options<'a>(shell: &mut Shell, args: &'a [Bytes], requested: &mut HashOptions
     while let Some(letter) = letters.next() {
         match letter {
             b'r' => requested.reset = true,
-            b'd' => requested.delete = true,
+            b'd' | b'l' => {
+                shell.report_builtin_error(format!("-{}: option not supported", char::from(letter)));
+                return Err(1);
+            }
             b't' => requested.show = true,
-            b'l' => requested.reusable = true,
             b'p' => match letters.argument() {
                 Some(path) => requested.path = Some(path.to_vec()),
                 None => return Err(letters.missing_argument(shell)),
@@ -61,7 +61,7 @@ fn options<'a>(shell: &mut Shell, args: &'a [Bytes], requested: &mut HashOptions
     Ok(letters.words())
 }
 
-/// Prints, removes or adds one name. Returns whether it succeeded.
+/// Prints or adds one name. Returns whether it succeeded.
 fn one(shell: &mut Shell, name: &[u8], requested: &HashOptions, several: bool) -> bool {
     let known = if let Some(path) = &requested.path {
         if tidebox_rt::stat(path, true).is_ok_and(|stat| stat.kind() == tidebox_rt::FileKind::Dir) {
@@ -72,10 +72,6 @@ fn one(shell: &mut Shell, name: &[u8], requested: &HashOptions, several: bool) -
         return true;
     } else if requested.show {
         match shell.hashed_program(name) {
-            Some(path) if requested.reusable => {
-                shell.print([b"builtin hash -p ", &path[..], b" ", name, b"\n"].concat());
-                true
-            }
             Some(path) => {
                 let line = if several { [name, b"\t", &path, b"\n"].concat() } else { [&path[..], b"\n"].concat() };
                 shell.print(line);
@@ -83,9 +79,6 @@ fn one(shell: &mut Shell, name: &[u8], requested: &HashOptions, several: bool) -
             }
             None => false,
         }
-    } else if requested.delete {
-        // A name is not missing in a table that was never used.
-        shell.hash.capacity() == 0 || shell.forget_program(name)
     } else if name.contains(&b'/') || super::find(name).is_some() || shell.functions.by_name.contains_key(name) {
         return true;
     } else {
@@ -105,20 +98,16 @@ fn one(shell: &mut Shell, name: &[u8], requested: &HashOptions, several: bool) -
 }
 
 /// The table in the order of bash's.
-fn list(shell: &mut Shell, reusable: bool) -> u8 {
+fn list(shell: &mut Shell) -> u8 {
     if shell.hash.is_empty() {
-        return if reusable { 0 } else { shell.print("hash: hash table empty\n") };
+        return shell.print("hash: hash table empty\n");
     }
     let mut entries: Vec<_> = shell.hash.iter().collect();
     entries.sort_by_key(|(name, _)| (crate::vars::bash_hash(name) & 255, (*name).clone()));
-    let mut text = if reusable { Bytes::new() } else { b"hits\tcommand\n".to_vec() };
-    for (name, (path, hits)) in entries {
-        if reusable {
-            text.extend([b"builtin hash -p ", &path[..], b" ", name, b"\n"].concat());
-        } else {
-            text.extend_from_slice(format!("{hits:4}\t").as_bytes());
-            text.extend([&path[..], b"\n"].concat());
-        }
+    let mut text = b"hits\tcommand\n".to_vec();
+    for (_, (path, hits)) in entries {
+        text.extend_from_slice(format!("{hits:4}\t").as_bytes());
+        text.extend([&path[..], b"\n"].concat());
     }
     shell.print(text)
 }

@@ -11,8 +11,12 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     while let Some(letter) = letters.next() {
         match letter {
             b'c' => clear = true,
-            b'a' | b'n' | b'r' | b'w' | b's' | b'p' => {
-                let file = |mode: u8| matches!(mode, b'a' | b'n' | b'r' | b'w');
+            b'n' | b'p' => {
+                shell.report_builtin_error(format!("-{}: option not supported", char::from(letter)));
+                return Ok(1);
+            }
+            b'a' | b'r' | b'w' | b's' => {
+                let file = |mode: u8| matches!(mode, b'a' | b'r' | b'w');
                 if mode.is_some_and(|old| file(old) && file(letter) && old != letter) {
                     shell.report_builtin_error("cannot use more than one of -anrw");
                     return Ok(1);
@@ -39,10 +43,6 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
                 store(shell, &words.join(&b' '));
             }
             Ok(0)
-        }
-        (Some(b'p'), _) => {
-            shell.report_builtin_error("-p: history expansion is not supported");
-            Ok(1)
         }
         (_, Some(range)) => Ok(remove(shell, range)),
         (Some(letter), None) => Ok(file(shell, letter, words.first())),
@@ -84,18 +84,11 @@ fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
             }
         },
     };
-    let format = shell.lookup(b"HISTTIMEFORMAT").filter(|format| !format.is_empty());
     let first = shell.history.first();
     let mut text = Bytes::new();
     for (at, entry) in shell.history.entries.iter().enumerate().skip(count - most) {
         text.extend_from_slice(format!("{:5}  ", first + at).as_bytes());
-        if let Some(format) = &format {
-            match entry.at {
-                Some(at) => text.extend(shell.format_time(format, i64::try_from(at).unwrap_or(0))),
-                None => text.extend_from_slice(b"??"),
-            }
-        }
-        text.extend([&entry.text[..], b"\n"].concat());
+        text.extend([&entry[..], b"\n"].concat());
     }
     shell.print(text)
 }
@@ -127,25 +120,14 @@ fn remove(shell: &mut Shell, range: &[u8]) -> u8 {
     1
 }
 
-/// `-a`, `-n`, `-r`, `-w`: between the list and a file.
+/// `-a`, `-r`, `-w`: between the list and a file.
 fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> u8 {
     let Some(path) = name.cloned().or_else(|| shell.history_path()).filter(|path| !path.is_empty()) else {
         return 0;
     };
-    let known = shell.history.file_lines;
     let result = match letter {
         // As in bash, a missing file is not reported.
-        b'r' => return u8::from(shell.read_history(&path, 0).is_err()),
-        b'n' => {
-            let base = shell.history.base;
-            let result = shell.read_history(&path, known);
-            if result.is_ok() && !shell.options.histappend {
-                // They are written with the entries of this shell, so that no entry is lost.
-                let new = (shell.history.file_lines + shell.history.base).saturating_sub(known + base);
-                shell.history.unsaved += new;
-            }
-            return u8::from(result.is_err());
-        }
+        b'r' => return u8::from(shell.read_history(&path).is_err()),
         b'a' if shell.history.unsaved == 0 => Ok(()),
         b'a' => shell.append_history(&path),
         _ => return u8::from(shell.write_history(&path).is_err()),

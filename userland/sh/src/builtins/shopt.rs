@@ -73,7 +73,10 @@ fn one(shell: &mut Shell, switch: &'static Switch, requested: &ShoptOptions) -> 
             return 0;
         }
         if requested.set {
-            shell.set_option(switch.name.as_bytes(), requested.on);
+            if !shell.set_option(switch.name.as_bytes(), requested.on) {
+                shell.report_builtin_error(format!("{}: option not supported", switch.name));
+                return 1;
+            }
         } else {
             shell.options.apply(switch, requested.on);
             if shell.options.extdebug {

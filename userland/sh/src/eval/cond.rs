@@ -7,7 +7,7 @@ use super::TestFault;
 use crate::expand::{Fault, Mode};
 use crate::ir::{Bytes, Cond, CondOp, Part, Word};
 use crate::pattern::{Pattern, Style};
-use crate::regex::Regex;
+use crate::regex::{Regex, RegexError};
 use crate::state::{EvalResult, Shell};
 use crate::vars::{Value, Var};
 
@@ -201,20 +201,21 @@ impl Shell {
         let regex = match known {
             Some((.., regex)) => Rc::clone(regex),
             None => {
-                let Ok(regex) = Regex::new(pattern, fold) else {
-                    self.status = 2;
-                    return Ok(None);
+                let regex = match Regex::new(pattern, fold) {
+                    Ok(regex) => Rc::new(regex),
+                    Err(error) => {
+                        if error == RegexError::BackReference {
+                            self.report_error("[[: back-references in regular expressions are not supported");
+                        }
+                        self.status = 2;
+                        return Ok(None);
+                    }
                 };
-                let regex = Rc::new(regex);
                 self.expansion.regex = Some((pattern.to_vec(), fold, Rc::clone(&regex)));
                 regex
             }
         };
-        let Ok(found) = regex.find(subject) else {
-            self.report_error("[[: the regular expression's back-references take too many steps");
-            self.status = 2;
-            return Ok(None);
-        };
+        let found = regex.find(subject);
         let mut groups: BTreeMap<u64, Bytes> = BTreeMap::new();
         for (at, group) in (0..).zip(found.iter().flatten()) {
             let text = group.and_then(|(start, end)| subject.get(start..end)).unwrap_or_default();

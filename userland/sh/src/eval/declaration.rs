@@ -1,6 +1,6 @@
 //! Commands whose arguments may be assignments: `declare` and related builtins.
 
-use crate::ir::{Arg, Assign, Bytes, Simple};
+use crate::ir::{Arg, Assign, Bytes};
 use crate::state::{EvalResult, Shell};
 
 /// An argument of a declaration builtin.
@@ -113,47 +113,6 @@ impl Shell {
             }
         }
     }
-}
-
-/// `set -k`: the command with its assignment-like arguments as assignments; `None` if it has none.
-pub(super) fn gather_assignments(simple: &Simple) -> Option<Simple> {
-    let found = |arg: &Arg| match arg {
-        Arg::Word(word) => crate::parse::read_assignment(&word.raw, simple.line),
-        Arg::Assign(_) => None,
-    };
-    let moved: Vec<Assign> = simple.args.iter().skip(1).filter_map(found).collect();
-    if moved.is_empty() {
-        return None;
-    }
-    let first = simple.args.first().into_iter();
-    let args = first.chain(simple.args.iter().skip(1).filter(|arg| found(arg).is_none()));
-    let mut assigns: Vec<Assign> = simple
-        .assigns
-        .iter()
-        .filter_map(|assign| crate::parse::read_assignment(&source(assign)?, simple.line))
-        .collect();
-    assigns.extend(moved);
-    let args = args.filter_map(|arg| match arg {
-        Arg::Word(word) => Some(Arg::Word(word.clone())),
-        Arg::Assign(_) => None,
-    });
-    Some(Simple {
-        line: simple.line,
-        assigns,
-        args: args.collect(),
-        redirects: simple.redirects.clone(),
-        builtin: simple.builtin,
-        pure_words: false,
-        quiet_words: false,
-        declares: false,
-    })
-}
-
-/// The text of a plain assignment before a command.
-pub(super) fn source(assign: &Assign) -> Option<Bytes> {
-    let crate::ir::AssignValue::Word(word) = &assign.value else { return None };
-    let operator: &[u8] = if assign.append { b"+=" } else { b"=" };
-    Some([&assign.name[..], operator, &word.raw].concat())
 }
 
 /// An argument of `declare` as a word: all of it, or the name alone of an array, whose assignment is shown before.

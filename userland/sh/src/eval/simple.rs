@@ -5,7 +5,6 @@ mod builtin;
 
 use std::rc::Rc;
 
-use super::declaration::gather_assignments;
 use crate::builtins::{self, Builtin, Call};
 use crate::function::Function;
 use crate::ir::{Bytes, Simple};
@@ -37,15 +36,6 @@ impl Shell {
     }
 
     fn run_expanded(&mut self, simple: &Simple) -> EvalResult {
-        if self.options.keyword
-            && let Some(simple) = gather_assignments(simple)
-        {
-            return self.run_gathered(&simple);
-        }
-        self.run_gathered(simple)
-    }
-
-    fn run_gathered(&mut self, simple: &Simple) -> EvalResult {
         let args = self.expand_args(&simple.args)?;
         if args.is_empty() {
             return self.run_assignments(simple);

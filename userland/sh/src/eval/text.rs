@@ -79,8 +79,7 @@ impl Shell {
         if self.flow.depth == 0 {
             self.notify_jobs();
         }
-        // A command string runs as a whole.
-        if self.options.onecmd && !self.options.from_string { Err(Unwind::Exit) } else { Ok(()) }
+        Ok(())
     }
 
     /// Ends the shell after a syntax error; in `eval`, `source` and traps only the command fails.

@@ -227,7 +227,7 @@ impl Shell {
             }
             b"POSIXLY_CORRECT" => self.options.posix = true,
             b"IGNOREEOF" => self.options.ignoreeof = true,
-            b"HISTSIZE" | b"HISTFILESIZE" | b"HISTTIMEFORMAT" => self.history_variable_changed(name, Some(value)),
+            b"HISTSIZE" => self.history_size_changed(Some(value)),
             b"GLOBIGNORE" if !value.is_empty() => self.options.dotglob = true,
             _ => {}
         }
@@ -241,7 +241,7 @@ impl Shell {
             b"BASH_CMDS" => self.apply_hash_changes(),
             b"HISTSIZE" => {
                 let value = self.vars.get(name).and_then(Var::scalar).cloned();
-                self.history_variable_changed(name, value.as_deref());
+                self.history_size_changed(value.as_deref());
             }
             b"GLOBIGNORE" if self.vars.get(name).is_none() => self.options.dotglob = false,
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" | b"LC_COLLATE" | b"LC_MESSAGES" | b"LC_NUMERIC" | b"LC_TIME" => {

@@ -11,12 +11,12 @@ impl Shell {
         if (both || wants(b"ignorespace")) && line.starts_with(b" ") {
             return false;
         }
-        let newest = self.history.entries.back().map(|entry| &entry.text[..]);
+        let newest = self.history.entries.back().map(Vec::as_slice);
         if (both || wants(b"ignoredups")) && newest == Some(line) {
             return false;
         }
         if wants(b"erasedups") {
-            self.history.entries.retain(|entry| entry.text != line);
+            self.history.entries.retain(|entry| entry != line);
         }
         true
     }

@@ -32,15 +32,15 @@ impl Shell {
         } else if self.history.added
             && let Some(entry) = self.history.entries.back_mut()
         {
-            let continued = entry.text.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
+            let continued = entry.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
             if position == LinePosition::Literal || self.options.lithist {
-                entry.text.push(b'\n');
+                entry.push(b'\n');
             } else if continued {
-                entry.text.pop();
+                entry.pop();
             } else {
-                entry.text.extend_from_slice(separator(&entry.text, line));
+                entry.extend_from_slice(separator(entry, line));
             }
-            entry.text.extend_from_slice(line);
+            entry.extend_from_slice(line);
         }
     }
 }

@@ -51,6 +51,7 @@ pub(crate) fn switch(table: &'static [Switch], name: &[u8]) -> Option<&'static S
     table.iter().find(|switch| switch.name.as_bytes() == name)
 }
 
+/// Returns whether `set` accepts a letter. `-k` and `-t` are listed, but not supported.
 pub(crate) fn has_letter(letter: u8) -> bool {
-    SET.iter().any(|switch| switch.letter == Some(letter))
+    !matches!(letter, b'k' | b't') && SET.iter().any(|switch| switch.letter == Some(letter))
 }

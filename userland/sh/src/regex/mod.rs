@@ -1,9 +1,8 @@
-//! Regular expressions of `[[ =~ ]]`: POSIX extended ones with the additions of the GNU C library.
+//! Regular expressions of `[[ =~ ]]`: POSIX extended ones with the additions of the GNU C library except back-references.
 //!
 //! The leftmost match counts, and of those the longest. No regex crate that is small enough for a shell does that:
-//! `regex-lite` and `regex` take the first alternative that matches, and have no back-references.
+//! `regex-lite` and `regex` take the first alternative that matches.
 
-mod backtrack;
 mod parse;
 mod program;
 mod search;
@@ -19,13 +18,13 @@ pub(crate) struct Regex {
     fold: bool,
 }
 
-/// The error of a match.
+/// The error of an expression.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RegexError {
     /// The text is not a valid expression.
     Pattern,
-    /// A search with back-references exceeded the maximum number of steps.
-    Effort,
+    /// It has a back-reference.
+    BackReference,
 }
 
 /// Start and end of the match and of each group; `None` for a group that took no part.
@@ -38,11 +37,8 @@ impl Regex {
     }
 
     /// The leftmost and then longest match.
-    pub(crate) fn find(&self, text: &[u8]) -> Result<Option<Groups>, RegexError> {
-        if self.program.recalls {
-            return backtrack::find(&self.program, text, self.fold);
-        }
-        let Some((start, end)) = search::bounds(&self.program, text, self.fold) else { return Ok(None) };
-        Ok(Some(search::groups(&self.program, text, self.fold, start, end)))
+    pub(crate) fn find(&self, text: &[u8]) -> Option<Groups> {
+        let (start, end) = search::bounds(&self.program, text, self.fold)?;
+        Some(search::groups(&self.program, text, self.fold, start, end))
     }
 }

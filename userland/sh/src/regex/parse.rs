@@ -24,7 +24,6 @@ pub(super) enum Node {
         number: usize,
         inner: Box<Self>,
     },
-    Recall(usize),
     Repeat {
         inner: Box<Self>,
         min: u32,
@@ -49,23 +48,18 @@ pub(super) enum Assertion {
 pub(super) struct Parsed {
     pub(super) node: Node,
     pub(super) groups: usize,
-    /// The expression has back-references.
-    pub(super) recalls: bool,
 }
 
 pub(super) fn parse(pattern: &[u8]) -> Result<Parsed, RegexError> {
-    let mut parser = Parser { text: pattern, pos: 0, groups: 0, closed: Vec::new(), recalls: false, depth: 0 };
+    let mut parser = Parser { text: pattern, pos: 0, groups: 0, depth: 0 };
     let node = parser.alternatives()?;
-    Ok(Parsed { node, groups: parser.groups, recalls: parser.recalls })
+    Ok(Parsed { node, groups: parser.groups })
 }
 
 struct Parser<'a> {
     text: &'a [u8],
     pos: usize,
     groups: usize,
-    /// Groups that have ended, which alone can be referred to.
-    closed: Vec<usize>,
-    recalls: bool,
     depth: u32,
 }
 
@@ -184,7 +178,6 @@ impl Parser<'_> {
         }
         self.pos += 1;
         self.depth -= 1;
-        self.closed.push(number);
         Ok(Node::Group { number, inner })
     }
 
@@ -207,14 +200,7 @@ impl Parser<'_> {
             b">" => Node::Assertion(Assertion::WordEnd),
             b"`" => Node::Assertion(Assertion::Start),
             b"'" => Node::Assertion(Assertion::End),
-            [digit @ b'1'..=b'9'] => {
-                let number = usize::from(digit - b'0');
-                if !self.closed.contains(&number) {
-                    return Err(RegexError::Pattern);
-                }
-                self.recalls = true;
-                Node::Recall(number)
-            }
+            [b'1'..=b'9'] => return Err(RegexError::BackReference),
             _ => Node::Char(char),
         })
     }

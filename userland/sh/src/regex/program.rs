@@ -27,7 +27,6 @@ pub(super) enum Step {
         group: usize,
         optional: bool,
     },
-    Recall(usize),
     Match,
 }
 
@@ -35,7 +34,6 @@ pub(super) enum Step {
 pub(super) struct Program {
     pub(super) steps: Vec<Step>,
     pub(super) groups: usize,
-    pub(super) recalls: bool,
     /// A match can only be at the start of the text.
     pub(super) anchored: bool,
 }
@@ -47,7 +45,7 @@ impl Program {
         writer.push(Step::Match)?;
         let first = writer.steps.iter().find(|step| !matches!(step, Step::Open(_)));
         let anchored = matches!(first, Some(Step::Assertion(Assertion::Start)));
-        Ok(Self { steps: writer.steps, groups: parsed.groups, recalls: parsed.recalls, anchored })
+        Ok(Self { steps: writer.steps, groups: parsed.groups, anchored })
     }
 }
 
@@ -81,7 +79,6 @@ impl Writer {
                 self.push(Step::Set { negated: *negated, items })?;
             }
             Node::Assertion(position) => drop(self.push(Step::Assertion(*position))?),
-            Node::Recall(group) => drop(self.push(Step::Recall(*group))?),
             Node::Group { number, inner } => {
                 self.push(Step::Open(*number))?;
                 self.node(inner, false)?;
@@ -155,7 +152,7 @@ fn valid_char(text: &[u8]) -> Option<(char, usize)> {
     char_at(text).filter(|(_, len)| *len > 1 || text.first().is_some_and(u8::is_ascii))
 }
 
-pub(super) fn same_letter(a: char, b: char) -> bool {
+fn same_letter(a: char, b: char) -> bool {
     a == b || a.to_lowercase().eq(b.to_lowercase())
 }
 

@@ -1,4 +1,4 @@
-//! Searching without back-references, in time that grows with the text and the program and no faster.
+//! Searching, in time that grows with the text and the program and no faster.
 
 use super::Groups;
 use super::program::{Program, Step, is_at, match_length};
