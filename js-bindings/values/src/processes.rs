@@ -6,7 +6,7 @@ use js_sys::{Array, Promise};
 use tidebox_core::{
     Error, ErrorKind, FileError, OutputChunk, OutputCursor, OutputPage, OutputStream, ProcessId, ProcessInfo,
     ProcessInput, ProcessSignal, ProcessState, ReadOutput, SandboxBackend, SandboxPath, SpawnInput, SpawnRequest,
-    StopReason,
+    StopReason, TerminalSize,
 };
 use wasm_bindgen::JsValue;
 
@@ -57,6 +57,10 @@ impl ProcessTools {
         if get(given, "stdin").is_truthy() {
             request.input = SpawnInput::Open;
         }
+        let terminal = get(given, "terminal");
+        if !terminal.is_undefined() {
+            request.terminal = Some(terminal_size(&terminal));
+        }
         Ok(request)
     }
 
@@ -98,12 +102,27 @@ impl ProcessTools {
         })
     }
 
+    /// Changes the size of the terminal of a process: an object with `rows` and `columns`.
+    pub fn resize(&self, id: String, size: &JsValue) -> Promise {
+        let size = terminal_size(size);
+        self.with(id, |backend, id| async move {
+            backend.resize_process(&id, size).await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+
     fn with<F>(&self, id: String, work: impl FnOnce(Arc<dyn SandboxBackend>, ProcessId) -> F) -> Promise
     where
         F: Future<Output = Result<JsValue, Error>> + 'static,
     {
         promise(work(Arc::clone(&self.backend), ProcessId::new(id)))
     }
+}
+
+/// Converts a size. Numbers that are missing or too large become ones that the backend rejects.
+fn terminal_size(value: &JsValue) -> TerminalSize {
+    let number = |name| value::count(value, name).and_then(|count| u16::try_from(count).ok()).unwrap_or(0);
+    TerminalSize { rows: number("rows"), columns: number("columns") }
 }
 
 fn state_fields(state: &ProcessState) -> [(&'static str, JsValue); 3] {
