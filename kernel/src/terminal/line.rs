@@ -112,7 +112,7 @@ impl LineDiscipline {
             return Some(signal);
         }
         let is_literal = std::mem::take(&mut self.is_literal);
-        let Some(byte) = (if is_literal { Some(byte) } else { self.translate(byte) }) else { return None };
+        let byte = if is_literal { byte } else { self.translate(byte)? };
         if !self.is_canonical() {
             self.echo_key(byte, echo);
             self.unread.push_back(byte);
