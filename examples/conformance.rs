@@ -17,6 +17,7 @@ async fn main() -> Result<(), tidebox::Error> {
         timeout: false,
         kills_background: false,
         processes: false,
+        terminals: false,
         keeps_background: false,
         ..Capabilities::FULL
     };

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::request::Bytes;
 use crate::{
     Error, ErrorKind, OutputCursor, OutputStream, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState,
-    ReadOutput, Result, Sandbox, SandboxBackend, SpawnInput, SpawnRequest,
+    ReadOutput, Result, Sandbox, SandboxBackend, SpawnInput, SpawnRequest, TerminalSize,
 };
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -25,6 +25,8 @@ pub(super) struct Spawn {
     /// Standard input stays open for `write_process`.
     #[serde(default)]
     input: bool,
+    #[serde(default)]
+    terminal: Option<Size>,
     #[serde(default)]
     timeout_ms: Option<u64>,
     #[serde(default)]
@@ -61,11 +63,34 @@ pub(super) struct SignalProcess {
     signal: String,
 }
 
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResizeProcess {
+    id: String,
+    rows: u16,
+    columns: u16,
+}
+
+/// Size of a terminal.
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Size {
+    rows: u16,
+    columns: u16,
+}
+
+impl Size {
+    fn size(self) -> TerminalSize {
+        TerminalSize { rows: self.rows, columns: self.columns }
+    }
+}
+
 pub(super) async fn spawn(sandbox: &Sandbox, request: Spawn) -> Result<Value> {
     let mut spawn = SpawnRequest::new(request.command);
     spawn.cwd = request.cwd.map(|cwd| sandbox.cwd().resolve(cwd)).transpose()?;
     spawn.env = request.env.into_iter().collect();
     spawn.input = if request.input { SpawnInput::Open } else { SpawnInput::Closed };
+    spawn.terminal = request.terminal.map(Size::size);
     spawn.timeout = request.timeout_ms.map(Duration::from_millis);
     spawn.tag = request.tag;
     Ok(json!({ "id": sandbox.spawn(spawn).await?.as_str() }))
@@ -141,5 +166,11 @@ pub(super) async fn signal(sandbox: &Sandbox, request: SignalProcess) -> Result<
         return Err(Error::new(ErrorKind::InvalidRequest, "signal_process", message));
     };
     sandbox.signal_process(&ProcessId::new(request.id), signal).await?;
+    Ok(json!({}))
+}
+
+pub(super) async fn resize(sandbox: &Sandbox, request: ResizeProcess) -> Result<Value> {
+    let ResizeProcess { id, rows, columns } = request;
+    sandbox.resize_process(&ProcessId::new(id), TerminalSize { rows, columns }).await?;
     Ok(json!({}))
 }

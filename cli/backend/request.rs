@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::process::{ReadProcess, SignalProcess, Spawn, WriteProcess};
+use super::process::{ReadProcess, ResizeProcess, SignalProcess, Spawn, WriteProcess};
 
 /// Bytes, encoded as base64 in JSON.
 #[derive(Debug, Default, PartialEq)]
@@ -35,6 +35,7 @@ pub(super) enum Request {
     ReadProcess(ReadProcess),
     WriteProcess(WriteProcess),
     SignalProcess(SignalProcess),
+    ResizeProcess(ResizeProcess),
     Ls(PathParams),
     Read(Read),
     Write(Write),

@@ -39,6 +39,7 @@ pub(super) async fn handle(state: &ServerState, request: Request) -> Result<Valu
         Request::ReadProcess(request) => process::read(sandbox, request).await?,
         Request::WriteProcess(request) => process::write(sandbox, request).await?,
         Request::SignalProcess(request) => process::signal(sandbox, request).await?,
+        Request::ResizeProcess(request) => process::resize(sandbox, request).await?,
         Request::Ls(at) => match resolve(&at.path) {
             Ok(path) => {
                 file_result_to_json(sandbox.ls(&path).await?, |listed| json!({ "entries": files(&listed.entries) }))

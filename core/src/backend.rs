@@ -9,7 +9,9 @@ use crate::file::{
     DeleteResponse, EditRequest, EditResponse, LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
 use crate::path::SandboxPath;
-use crate::process::{OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest};
+use crate::process::{
+    OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest, TerminalSize,
+};
 use crate::provider::SandboxId;
 use crate::search::{GlobRequest, GlobResponse, GrepRequest, GrepResponse};
 use crate::transfer::{Download, Upload, UploadResult};
@@ -74,8 +76,8 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
     /// Reads output of a process after a cursor: existing output, or output that arrives within the requested time.
     fn read_process<'a>(&'a self, id: &'a ProcessId, request: ReadOutput) -> BoxFuture<'a, Result<OutputPage>>;
 
-    /// Writes to the standard input of a process that was spawned with [`crate::SpawnInput::Open`]. Waits while the pipe is
-    /// full; returns the number of bytes that were written, which may be less than requested.
+    /// Writes to the standard input of a process that was spawned with [`crate::SpawnInput::Open`] or in a terminal, where the
+    /// bytes are keys. Waits while the pipe or the terminal is full; returns the number of bytes that were written, which may be less than requested.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidRequest`] if its input is closed or it has ended.
@@ -83,6 +85,13 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
 
     /// Sends a signal to a process and its children. A process that has ended is not an error.
     fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>>;
+
+    /// Changes the size of the terminal of a process. Programs in the foreground get SIGWINCH.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidRequest`] for a process without a terminal and a size that is out of bounds,
+    /// [`crate::ErrorKind::Unsupported`] if the backend has no terminals.
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>>;
 
     /// Lists a directory, ordered by name. A final symbolic link is followed, links inside are not.
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse>;

@@ -43,6 +43,7 @@ mod report;
 mod shared_paths;
 mod stop;
 mod stream;
+mod terminal;
 mod transfer;
 mod write;
 
@@ -62,6 +63,7 @@ const GROUPS: &[&[Case]] = &[
     stop::CASES,
     stream::CASES,
     process::CASES,
+    terminal::CASES,
     ls::CASES,
     read::CASES,
     read::errors::CASES,

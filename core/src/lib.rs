@@ -56,7 +56,8 @@ pub use output_overflow::OutputOverflow;
 pub use path::SandboxPath;
 pub use process::{
     OutputCursor, OutputPage, Process, ProcessId, ProcessInfo, ProcessInput, ProcessList, ProcessRecord, ProcessSignal,
-    ProcessState, ReadOutput, SpawnInput, SpawnRequest, closed_process_input, unknown_process, unsupported_process,
+    ProcessState, ReadOutput, SpawnInput, SpawnRequest, TerminalSize, closed_process_input, missing_terminal,
+    unknown_process, unsupported_process, unsupported_terminal,
 };
 pub use provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
 pub use search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};

@@ -5,6 +5,7 @@
 
 mod output_log;
 mod record;
+mod terminal;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::execute::{ExecuteRequest, OutputChunk, StopReason};
 use crate::path::SandboxPath;
 
 pub use record::{ProcessList, ProcessRecord};
+pub use terminal::{TerminalSize, missing_terminal, unsupported_terminal};
 
 /// The id of a process that was spawned. Unique in its sandbox; in the local backend the number that `ps` shows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,6 +67,9 @@ pub struct SpawnRequest {
     pub env: Vec<(String, String)>,
     /// Standard input. Default [`SpawnInput::Closed`].
     pub input: SpawnInput,
+    /// Size of a terminal that is standard input, output and error: the process is interactive, `TERM` is `xterm-256color`
+    /// unless `env` sets it, and all output is one stream. Its input is open, whatever `input` is. Default: no terminal.
+    pub terminal: Option<TerminalSize>,
     /// Wall time after which the process is killed. Default: [`Limits::background_time`](crate::Limits::background_time), which
     /// is also the maximum.
     pub timeout: Option<Duration>,
@@ -80,6 +85,7 @@ impl fmt::Debug for SpawnRequest {
             .field("cwd", &self.cwd)
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("input", &self.input)
+            .field("terminal", &self.terminal)
             .field("timeout", &self.timeout)
             .field("tag", &self.tag)
             .finish()
@@ -102,7 +108,16 @@ impl SpawnRequest {
 
     fn from_execute(request: ExecuteRequest) -> Self {
         let ExecuteRequest { command, arguments, .. } = request;
-        Self { command, arguments, cwd: None, env: Vec::new(), input: SpawnInput::default(), timeout: None, tag: None }
+        Self {
+            command,
+            arguments,
+            cwd: None,
+            env: Vec::new(),
+            input: SpawnInput::default(),
+            terminal: None,
+            timeout: None,
+            tag: None,
+        }
     }
 
     /// Sets the working directory.
@@ -123,6 +138,13 @@ impl SpawnRequest {
     #[must_use]
     pub fn with_input(mut self, input: SpawnInput) -> Self {
         self.input = input;
+        self
+    }
+
+    /// Runs the process in a terminal.
+    #[must_use]
+    pub fn with_terminal(mut self, size: TerminalSize) -> Self {
+        self.terminal = Some(size);
         self
     }
 
@@ -261,7 +283,7 @@ impl OutputPage {
 pub enum ProcessInput {
     /// Bytes for its standard input.
     Bytes(Vec<u8>),
-    /// End of file.
+    /// End of file. In a terminal it is the key Ctrl-D, and more can be written.
     End,
 }
 
@@ -379,6 +401,14 @@ macro_rules! without_processes {
         ) -> $crate::BoxFuture<'a, $crate::Result<()>> {
             Box::pin(async { Err($crate::unsupported_process("signal_process", $reason)) })
         }
+
+        fn resize_process<'a>(
+            &'a self,
+            _: &'a $crate::ProcessId,
+            _: $crate::TerminalSize,
+        ) -> $crate::BoxFuture<'a, $crate::Result<()>> {
+            Box::pin(async { Err($crate::unsupported_process("resize_process", $reason)) })
+        }
     };
 }
 
@@ -483,7 +513,7 @@ impl Process {
         Ok(())
     }
 
-    /// Closes its standard input.
+    /// Closes its standard input. In a terminal this is the key Ctrl-D, which ends the input of the program that reads.
     ///
     /// # Errors
     /// Those of [`SandboxBackend::write_process`].
@@ -497,6 +527,14 @@ impl Process {
     /// Those of [`SandboxBackend::signal_process`].
     pub async fn signal(&self, signal: ProcessSignal) -> Result<()> {
         self.backend.signal_process(&self.id, signal).await
+    }
+
+    /// Changes the size of its terminal.
+    ///
+    /// # Errors
+    /// Those of [`SandboxBackend::resize_process`].
+    pub async fn resize(&self, size: TerminalSize) -> Result<()> {
+        self.backend.resize_process(&self.id, size).await
     }
 
     /// Kills the process and its children.

@@ -16,10 +16,23 @@ export interface ProcessOptions extends CallOptions {
   env?: Readonly<Record<string, string>>;
   /** True if {@link Process.write} can write to standard input. Default false: standard input is empty. */
   stdin?: boolean;
+  /**
+   * Size of a terminal that is standard input, output and error, for interactive programs. {@link Process.write} types keys, and all
+   * output is in one stream. `TERM` is `xterm-256color` unless `env` sets it. Default: no terminal.
+   */
+  terminal?: TerminalSize;
   /** Milliseconds after which the process is killed. Default and maximum: `limits.backgroundTimeMs`. */
   timeoutMs?: number;
   /** Name that makes the start idempotent: while a process with this tag runs, `spawn` returns that process. */
   tag?: string;
+}
+
+/** Size of a terminal in characters; each number is from 1 to 1000. */
+export interface TerminalSize {
+  /** Number of rows. */
+  readonly rows: number;
+  /** Number of columns. */
+  readonly columns: number;
 }
 
 /** State of a process. */
@@ -110,7 +123,7 @@ export const constructorKey = Symbol("process");
 /** Milliseconds for which one call waits for output or the end. */
 const LONG_POLL_MS = 20_000;
 
-const OPTIONS = ["cwd", "env", "stdin", "timeoutMs", "tag", "signal"];
+const OPTIONS = ["cwd", "env", "stdin", "terminal", "timeoutMs", "tag", "signal"];
 
 /**
  * A process of a sandbox: `await sandbox.spawn("python3 server.py")`. It is only a name: an object that is no longer used does not
@@ -200,7 +213,7 @@ export class Process {
   }
 
   /**
-   * Closes standard input after the writes before. Closing twice is not an error.
+   * Closes standard input after the writes before. In a terminal it types Ctrl-D, the end of the input. Closing twice is not an error.
    *
    * @throws {SandboxError} like {@link read}.
    */
@@ -225,6 +238,15 @@ export class Process {
       throw invalidOptions(`unknown signal '${String(name)}'; expected one of: ${SIGNALS.join(", ")}`);
     }
     await this.#call<void>("signalProcess", [short], undefined);
+  }
+
+  /**
+   * Changes the size of its terminal. Programs in the foreground get `SIGWINCH`.
+   *
+   * @throws {SandboxError} like {@link read}, and `INVALID_OPTIONS` for an invalid size and a process without a terminal.
+   */
+  async resize(size: TerminalSize): Promise<void> {
+    await this.#call<void>("resizeProcess", [checkTerminal("size", size)], undefined);
   }
 
   /**
@@ -276,6 +298,16 @@ export class Process {
   }
 }
 
+function checkTerminal(name: string, size: unknown): TerminalSize {
+  const { rows, columns } = (typeof size === "object" && size !== null ? size : {}) as Partial<TerminalSize>;
+  if (isTerminalLength(rows) && isTerminalLength(columns)) return { rows, columns };
+  throw invalidOptions(`${name} must be an object with rows and columns, which are numbers from 1 to 1000`);
+}
+
+function isTerminalLength(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 1000;
+}
+
 function textOf(chunks: readonly OutputChunk[]): string {
   const decoder = new Utf8();
   return chunks.map(({ bytes }) => decoder.next(bytes)).join("") + decoder.rest();
@@ -306,12 +338,13 @@ function checkOutputOptions(options: ProcessOutputOptions): ProcessOutputOptions
 /** @internal Validates the options of a process. */
 export function checkProcessOptions(options: ProcessOptions): ProcessOptions {
   checkKeys("option", checkObject(options), OPTIONS);
-  const { cwd, env, stdin, timeoutMs, tag, signal } = options;
+  const { cwd, env, stdin, terminal, timeoutMs, tag, signal } = options;
   for (const [name, value] of Object.entries({ cwd, tag })) {
     if (value !== undefined && !isText(value)) throw invalidOptions(`${name} must be a string`);
   }
   if (env !== undefined) checkRecord("env", env, isText, "a string");
   if (stdin !== undefined && typeof stdin !== "boolean") throw invalidOptions("stdin must be true or false; write the input with write()");
+  if (terminal !== undefined) checkTerminal("terminal", terminal);
   if (timeoutMs !== undefined && !isCount(timeoutMs)) throw invalidOptions("timeoutMs must be a non-negative number");
   checkSignal(signal);
   return options;

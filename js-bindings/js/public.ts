@@ -17,6 +17,7 @@ export type { ProviderName, RemoteOptions } from "./remote_options.js";
 export { Process } from "./process.js";
 export type {
   ProcessEnd, ProcessInfo, ProcessOptions, ProcessOutput, ProcessOutputOptions, ProcessReadOptions, ProcessSignal, ProcessState,
+  TerminalSize,
 } from "./process.js";
 export { PythonSession } from "./python_session.js";
 export type { PythonError, PythonOptions, PythonResult } from "./python_session.js";

@@ -46,6 +46,22 @@ test("an engine without JSPI rejects processes with the reason", { skip: jspi ? 
   assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
 }));
 
+test("a process runs in a terminal", { skip }, () => within(async (sandbox) => {
+  const shell = await sandbox.spawn(["bash", "--norc"], { terminal: { rows: 30, columns: 90 }, env: { PS1: "$> " } });
+  await shell.waitForOutput("$> ");
+  await shell.write("stty size; echo begun; sleep 100\r");
+  await shell.waitForOutput("30 90\r\nbegun\r\n");
+  await shell.write("\x03");
+  await shell.waitForOutput("^C\r\n$> ");
+  await shell.resize({ rows: 40, columns: 100 });
+  await shell.write("stty size\r");
+  await shell.waitForOutput("40 100\r\n");
+  await shell.closeStdin();
+  assert.equal((await shell.wait()).exitCode, 0);
+  const plain = await sandbox.spawn("sleep 100");
+  await assert.rejects(plain.resize({ rows: 24, columns: 80 }), { code: "INVALID_OPTIONS", message: /has no terminal/ });
+}));
+
 test("arguments of the wrong type are errors that name them", () => within(async (sandbox) => {
   const rejects = (call, message) => assert.rejects(call, { code: "INVALID_OPTIONS", message });
   await rejects(sandbox.spawn(7), /a command must be/);
@@ -56,6 +72,10 @@ test("arguments of the wrong type are errors that name them", () => within(async
   await rejects(sandbox.spawn("true", { env: { A: 7 } }), /env: 'A' must be a string/);
   await rejects(sandbox.spawn("true", { stdin: "text" }), /stdin must be true or false/);
   await rejects(sandbox.spawn("true", { timeoutMs: -1 }), /timeoutMs/);
+  for (const terminal of [true, {}, { rows: 24 }, { rows: 0, columns: 80 }, { rows: 24, columns: 1001 }, { rows: 1.5, columns: 80 }]) {
+    await rejects(sandbox.spawn("true", { terminal }), /terminal must be an object with rows and columns/);
+  }
+  await rejects(sandbox.process("1").resize({ rows: 24 }), /size must be an object with rows and columns/);
   await rejects(sandbox.spawn("true", { signal: 7 }), /signal must be an AbortSignal/);
   await rejects(sandbox.spawn("true", { color: 7 }), /unknown option 'color'/);
   if (jspi) await rejects(sandbox.spawn([]), /argument/);

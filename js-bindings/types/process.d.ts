@@ -10,10 +10,22 @@ export interface ProcessOptions extends CallOptions {
     env?: Readonly<Record<string, string>>;
     /** True if {@link Process.write} can write to standard input. Default false: standard input is empty. */
     stdin?: boolean;
+    /**
+     * Size of a terminal that is standard input, output and error, for interactive programs. {@link Process.write} types keys, and all
+     * output is in one stream. `TERM` is `xterm-256color` unless `env` sets it. Default: no terminal.
+     */
+    terminal?: TerminalSize;
     /** Milliseconds after which the process is killed. Default and maximum: `limits.backgroundTimeMs`. */
     timeoutMs?: number;
     /** Name that makes the start idempotent: while a process with this tag runs, `spawn` returns that process. */
     tag?: string;
+}
+/** Size of a terminal in characters; each number is from 1 to 1000. */
+export interface TerminalSize {
+    /** Number of rows. */
+    readonly rows: number;
+    /** Number of columns. */
+    readonly columns: number;
 }
 /** State of a process. */
 export interface ProcessState {
@@ -125,7 +137,7 @@ export declare class Process {
      */
     write(input: string | Uint8Array, options?: CallOptions): Promise<void>;
     /**
-     * Closes standard input after the writes before. Closing twice is not an error.
+     * Closes standard input after the writes before. In a terminal it types Ctrl-D, the end of the input. Closing twice is not an error.
      *
      * @throws {SandboxError} like {@link read}.
      */
@@ -136,6 +148,12 @@ export declare class Process {
      * @throws {SandboxError} like {@link read}, and `INVALID_OPTIONS` for an unknown name.
      */
     signal(name: ProcessSignal): Promise<void>;
+    /**
+     * Changes the size of its terminal. Programs in the foreground get `SIGWINCH`.
+     *
+     * @throws {SandboxError} like {@link read}, and `INVALID_OPTIONS` for an invalid size and a process without a terminal.
+     */
+    resize(size: TerminalSize): Promise<void>;
     /**
      * Kills the process and its children.
      *

@@ -14,7 +14,7 @@ export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
 export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";
 export type { ProviderName, RemoteOptions } from "./remote_options.js";
 export { Process } from "./process.js";
-export type { ProcessEnd, ProcessInfo, ProcessOptions, ProcessOutput, ProcessOutputOptions, ProcessReadOptions, ProcessSignal, ProcessState, } from "./process.js";
+export type { ProcessEnd, ProcessInfo, ProcessOptions, ProcessOutput, ProcessOutputOptions, ProcessReadOptions, ProcessSignal, ProcessState, TerminalSize, } from "./process.js";
 export { PythonSession } from "./python_session.js";
 export type { PythonError, PythonOptions, PythonResult } from "./python_session.js";
 export { Snapshot } from "./snapshot.js";

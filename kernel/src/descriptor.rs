@@ -83,6 +83,7 @@ impl Kernel {
             | FileObject::Writer(_)
             | FileObject::Both(_)
             | FileObject::Socket(_)
+            | FileObject::Terminal(_)
             | FileObject::Stdin(_)
             | FileObject::Output(..) => Err(Errno::Inval),
             FileObject::Device(..) => Err(Errno::Inval),
@@ -109,6 +110,7 @@ impl Kernel {
             | FileObject::Writer(_)
             | FileObject::Both(_)
             | FileObject::Socket(_)
+            | FileObject::Terminal(_)
             | FileObject::Stdin(_)
             | FileObject::Output(..) => Err(Errno::Spipe.into()),
         })

@@ -62,26 +62,26 @@ impl Kernel {
         self.check_process_limits(0, &program).map_err(|_| Errno::Again)?;
         let signals = dispositions(&program, 0);
         let execution = self.new_execution();
-        let mut fds = Descriptors::default();
-        let input = if spec.open_input { Some(self.new_pipe()?) } else { None };
-        let stdin = match input {
-            Some(pipe) => FileObject::Reader(pipe),
-            None => self.standard_input(spec.stdin),
-        };
-        let streams = [
-            OpenFile::new(stdin, true, false, 0),
-            OpenFile::new(FileObject::Output(execution, OutputStream::Stdout), false, true, 0),
-            OpenFile::new(FileObject::Output(execution, OutputStream::Stderr), false, true, 0),
-        ];
-        for (fd, open) in (0..).zip(streams) {
-            let file = self.insert_file(open);
-            self.ref_file(file);
-            fds.put(fd, Entry::new(file), u32::MAX)?;
-        }
         let output = OutputLimits { bytes: spec.output_bytes, overflow: spec.output_overflow };
         let mut started = Execution::new(Pid(0), output, spec.shell_state);
         started.interactive = spec.interactive.then(RequestChannel::default);
-        (started.is_background, started.input) = (spec.is_background, input);
+        started.is_background = spec.is_background;
+        let fds = match spec.terminal {
+            Some(size) => {
+                let terminal = self.new_terminal(execution, size);
+                started.terminal = Some(terminal);
+                self.terminal_streams(terminal)?
+            }
+            None => {
+                started.input = if spec.open_input { Some(self.new_pipe()?) } else { None };
+                let stdin = match started.input {
+                    Some(pipe) => FileObject::Reader(pipe),
+                    None => self.standard_input(spec.stdin),
+                };
+                self.captured_streams(execution, stdin)?
+            }
+        };
+        let terminal = started.terminal;
         self.executions.insert(execution, started);
         let pid = self.create_process(
             NewProcess {
@@ -102,7 +102,37 @@ impl Kernel {
         if let Some(found) = self.executions.get_mut(&execution) {
             found.root = pid;
         }
+        if let Some(terminal) = terminal {
+            self.set_foreground(terminal, pid.0);
+        }
         Ok((execution, pid))
+    }
+
+    /// Creates the standard streams of an execution without a terminal.
+    fn captured_streams(&mut self, execution: ExecutionId, stdin: FileObject) -> Result<Descriptors, Errno> {
+        let mut fds = Descriptors::default();
+        let streams = [
+            OpenFile::new(stdin, true, false, 0),
+            OpenFile::new(FileObject::Output(execution, OutputStream::Stdout), false, true, 0),
+            OpenFile::new(FileObject::Output(execution, OutputStream::Stderr), false, true, 0),
+        ];
+        for (fd, open) in (0..).zip(streams) {
+            let file = self.insert_file(open);
+            self.ref_file(file);
+            fds.put(fd, Entry::new(file), u32::MAX)?;
+        }
+        Ok(fds)
+    }
+
+    /// Creates the standard streams of an execution with a terminal: three descriptors of one open file, as on Linux.
+    fn terminal_streams(&mut self, terminal: u32) -> Result<Descriptors, Errno> {
+        let mut fds = Descriptors::default();
+        let file = self.insert_file(OpenFile::new(FileObject::Terminal(terminal), true, true, 0));
+        for fd in 0..3 {
+            self.ref_file(file);
+            fds.put(fd, Entry::new(file), u32::MAX)?;
+        }
+        Ok(fds)
     }
 
     /// Starts a program as a child of `pid`.

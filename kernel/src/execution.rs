@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidebox_core::{OutputBuffer, OutputOverflow, OutputStream, StopReason};
+use tidebox_core::{OutputBuffer, OutputOverflow, OutputStream, StopReason, TerminalSize};
 
 use crate::process::{ExitStatus, PendingProcess, Pid};
 use crate::request_channel::RequestChannel;
@@ -39,6 +39,9 @@ pub struct ExecutionSpec {
     pub is_background: bool,
     /// True if standard input is a pipe that [`HostWriter`](crate::HostWriter) writes, instead of `stdin`.
     pub open_input: bool,
+    /// Size of the terminal that is standard input, output and error, instead of `stdin` and of captured streams. Its input comes
+    /// from [`HostTerminal`](crate::HostTerminal), and its output is captured as standard output. `None`: no terminal.
+    pub terminal: Option<TerminalSize>,
 }
 
 /// Prints the program and the sizes only: variables and input may hold secrets.
@@ -120,6 +123,8 @@ pub(crate) struct Execution {
     pub(crate) is_background: bool,
     /// The pipe of its standard input, until the embedder takes the write end.
     pub(crate) input: Option<u32>,
+    /// Its terminal.
+    pub(crate) terminal: Option<u32>,
     /// A new wall-time limit, until the engine has read it.
     pub(crate) new_wall_time: Option<Duration>,
     output: OutputQueue,
@@ -148,6 +153,7 @@ impl Execution {
             interactive: None,
             is_background: false,
             input: None,
+            terminal: None,
             new_wall_time: None,
             stopped_by: None,
             restored: false,

@@ -6,6 +6,7 @@ use crate::open_file::FileObject;
 use crate::process::{ExitStatus, Pid, Process};
 use crate::resolve::DirRef;
 use crate::signal::Signal;
+use crate::terminal::print_on_terminal;
 
 /// The children that a `wait` call selects.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,10 @@ impl Kernel {
             && found.root == pid
         {
             found.root_status = Some(status);
+            // As after the end of a session leader.
+            if let Some(terminal) = found.terminal {
+                self.hang_up_terminal(terminal);
+            }
         }
         if !self.notify_parent(parent) {
             self.reap(pid);
@@ -152,6 +157,7 @@ impl Kernel {
                 }
                 self.wake_pipe(pipe);
             }
+            FileObject::Terminal(terminal) => print_on_terminal(self, terminal, line),
             FileObject::File(ino) => {
                 let at =
                     if open.has(crate::open_file::flag::APPEND) { self.fs.len(ino).unwrap_or(0) } else { open.offset };

@@ -24,6 +24,7 @@ use crate::signal::Signal;
 use crate::slab::Slab;
 use crate::socket::Sockets;
 use crate::syscall::Wait;
+use crate::terminal::Terminal;
 use crate::time::{Clock, Entropy};
 
 /// A kernel shared by an engine and a backend. No call holds the lock while it waits.
@@ -67,6 +68,7 @@ pub struct Kernel {
     /// The pipes of the open FIFOs, by inode.
     pub(crate) fifos: BTreeMap<Ino, u32>,
     pub(crate) sockets: Sockets,
+    pub(crate) terminals: Slab<Terminal>,
     pub(crate) processes: Processes,
     pub(crate) executions: BTreeMap<ExecutionId, Execution>,
     pub(crate) host_programs: Option<HostPrograms>,
@@ -110,6 +112,7 @@ impl Kernel {
             pipes: Slab::default(),
             fifos: BTreeMap::new(),
             sockets: Sockets::default(),
+            terminals: Slab::default(),
             processes: Processes::default(),
             executions: BTreeMap::new(),
             host_programs: None,
@@ -329,6 +332,9 @@ impl Kernel {
             self.reap(pid);
         }
         let ended = self.executions.remove(&execution);
+        if let Some(terminal) = ended.as_ref().and_then(|found| found.terminal) {
+            self.release_terminal(terminal);
+        }
         if let Some(pipe) = ended.as_ref().and_then(|found| found.input) {
             self.close_pipe_end(pipe, true);
         }

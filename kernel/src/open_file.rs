@@ -37,6 +37,8 @@ pub(crate) enum FileObject {
     Both(u32),
     /// A socket, by its index.
     Socket(u32),
+    /// A terminal, by its index.
+    Terminal(u32),
     /// Standard input of an execution.
     Stdin(Arc<[u8]>),
     /// A captured output stream of an execution.
@@ -194,10 +196,14 @@ impl Kernel {
     }
 
     /// Inserts an open file without a descriptor. The pipe must already count a pipe end; the inode of a file or directory is
-    /// held here.
+    /// held here, and
+    /// a terminal is counted.
     pub(crate) fn insert_file(&mut self, file: OpenFile) -> u32 {
         if let Some(ino) = file.what.ino() {
             self.fs.hold(ino);
+        }
+        if let FileObject::Terminal(terminal) = file.what {
+            self.open_terminal(terminal);
         }
         self.files.insert(file)
     }
@@ -233,6 +239,7 @@ impl Kernel {
                 self.close_pipe_end(pipe, true);
             }
             FileObject::Socket(socket) => self.close_socket(socket),
+            FileObject::Terminal(terminal) => self.close_terminal(terminal),
             _ => {}
         }
     }

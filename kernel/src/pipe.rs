@@ -8,12 +8,10 @@ use crate::fs::Ino;
 use crate::kernel::Kernel;
 use crate::open_file::FileObject;
 use crate::process::Pid;
+use crate::waiters::Waiters;
 
 /// Writes of at most this many bytes are atomic, as POSIX requires for `PIPE_BUF`.
 pub(crate) const ATOMIC_BYTES: usize = 4096;
-
-/// Maximum number of registered writers of the host.
-const MAX_HOST_WAITERS: usize = 8;
 
 /// Number of opens of each end of a FIFO.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,9 +36,7 @@ pub(crate) struct Pipe {
     pub(crate) truncated: bool,
     /// The writer was the end of a connection, and was closed with unread data: the reader gets `CONNRESET` at the end.
     pub(crate) is_reset: bool,
-    waiting: Vec<Pid>,
-    /// Writers of the host that wait for space.
-    host_waiting: Vec<Waker>,
+    waiters: Waiters,
 }
 
 impl Pipe {
@@ -88,21 +84,13 @@ impl Pipe {
         self.ring.drain(..n.min(self.ring.len()));
     }
 
-    /// Registers a writer of the host. Beyond a few, the oldest is woken, so that forgotten ones do not accumulate.
+    /// Registers a caller of the host.
     pub(crate) fn add_host_waiter(&mut self, waker: &Waker) {
-        if self.host_waiting.iter().any(|waiting| waiting.will_wake(waker)) {
-            return;
-        }
-        if self.host_waiting.len() >= MAX_HOST_WAITERS {
-            self.host_waiting.remove(0).wake();
-        }
-        self.host_waiting.push(waker.clone());
+        self.waiters.add_host(waker);
     }
 
     pub(crate) fn add_waiter(&mut self, pid: Pid) {
-        if !self.waiting.contains(&pid) {
-            self.waiting.push(pid);
-        }
+        self.waiters.add_process(pid);
     }
 }
 
@@ -165,17 +153,10 @@ impl Kernel {
         Some(self.pipes.get(pipe).map_or(0, Pipe::available).min(of_all))
     }
 
-    /// Wakes all waiters of the pipe. Readers and writers share one list: a pipe has one or two of them, and a spurious wake-up
-    /// costs one repeated call.
+    /// Wakes all waiters of the pipe.
     pub(crate) fn wake_pipe(&mut self, pipe: u32) {
-        let Some(found) = self.pipes.get_mut(pipe) else {
-            return;
-        };
-        found.host_waiting.drain(..).for_each(Waker::wake);
-        for pid in found.waiting.drain(..) {
-            if let Some(process) = self.processes.get_mut(pid) {
-                process.wake();
-            }
+        if let Some(found) = self.pipes.get_mut(pipe) {
+            found.waiters.wake(&mut self.processes);
         }
     }
 

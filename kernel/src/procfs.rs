@@ -242,6 +242,7 @@ pub(crate) fn target(k: &Kernel, item: ProcEntry) -> Result<Vec<u8>, Errno> {
                 FileObject::Device(device, _) => format!("/dev/{device:?}").to_ascii_lowercase().into_bytes(),
                 FileObject::Stdin(_) => b"stream:[stdin]".to_vec(),
                 FileObject::Output(_, stream) => format!("stream:[{stream:?}]").to_ascii_lowercase().into_bytes(),
+                FileObject::Terminal(_) => b"/dev/tty".to_vec(),
                 FileObject::Socket(socket) => format!("socket:[{socket}]").into_bytes(),
                 FileObject::Text(_) => b"proc:[text]".to_vec(),
             }

@@ -7,6 +7,7 @@ use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
 use crate::socket::Stream;
 use crate::syscall::{SyscallError, run_syscall};
+use crate::terminal::readable_terminal;
 
 /// Reported size if the size has no bound.
 const UNBOUNDED_BYTES: u64 = 65536;
@@ -66,6 +67,10 @@ pub(crate) fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> Readiness {
         FileObject::Socket(socket) => {
             let socket = *socket;
             readable_socket(k, pid, socket)
+        }
+        FileObject::Terminal(terminal) => {
+            let terminal = *terminal;
+            readable_terminal(k, pid, terminal)
         }
         FileObject::Stdin(bytes) => {
             let left = (bytes.len() as u64).saturating_sub(open.offset);

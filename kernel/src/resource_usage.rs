@@ -15,6 +15,8 @@ pub struct ResourceUsage {
     pub open_files: u64,
     /// Pipes.
     pub pipes: u64,
+    /// Terminals.
+    pub terminals: u64,
     /// Linear memory of all processes, in bytes.
     pub memory_bytes: u64,
     /// Capacity of all pipes, in bytes.
@@ -33,6 +35,7 @@ impl Kernel {
             processes: self.processes.len() as u64,
             open_files: self.files.count() as u64,
             pipes: self.pipes.count() as u64,
+            terminals: self.terminals.count() as u64,
             memory_bytes: self.memory_bytes,
             pipe_bytes: self.pipe_bytes as u64,
             argument_bytes: self.string_bytes as u64,

@@ -76,6 +76,8 @@ const DEV_PROC: u32 = 2;
 const DEV_STREAMS: u32 = 3;
 /// Number of the first socket among the streams, above those of all pipes.
 const FIRST_SOCKET: u64 = 1 << 32;
+/// Number of the first terminal among the streams.
+const FIRST_TERMINAL: u64 = 1 << 33;
 /// Device number of the first mount, minus one.
 const DEV_MOUNTS: u32 = 15;
 
@@ -192,6 +194,9 @@ pub(crate) fn from_open_file(k: &Kernel, open: &OpenFile) -> Result<FileStat, Er
         FileObject::Reader(pipe) | FileObject::Writer(pipe) | FileObject::Both(pipe) => stream(3 + u64::from(*pipe)),
         FileObject::Socket(socket) => {
             ephemeral(k, DEV_STREAMS, FIRST_SOCKET + u64::from(*socket), FileType::Socket, 0o777)
+        }
+        FileObject::Terminal(terminal) => {
+            ephemeral(k, DEV_STREAMS, FIRST_TERMINAL + u64::from(*terminal), FileType::Character, 0o620)
         }
         FileObject::Text(file) => of_item(k, ProcEntry::Text(*file)),
         // Objects with an inode were handled above.

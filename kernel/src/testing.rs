@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
-use tidebox_core::Limits;
+use tidebox_core::{Limits, TerminalSize};
 
 use crate::fs::{Device, Fs};
 use crate::guest_memory::{GuestMemory, MemoryFault};
@@ -144,8 +144,18 @@ impl Guest {
     }
 
     pub(crate) fn with(limits: Limits, stdin: &[u8]) -> Self {
+        Self::started(limits, spec(stdin))
+    }
+
+    /// Like [`new`](Self::new), with a terminal.
+    pub(crate) fn with_terminal(rows: u16, columns: u16) -> Self {
+        let terminal = Some(TerminalSize { rows, columns });
+        Self::started(Limits::default(), ExecutionSpec { terminal, ..spec(&[]) })
+    }
+
+    fn started(limits: Limits, spec: ExecutionSpec) -> Self {
         let mut k = kernel(limits);
-        let (execution, pid) = k.start_execution(spec(stdin)).expect("the program exists");
+        let (execution, pid) = k.start_execution(spec).expect("the program exists");
         k.set_tidebox_guest(pid, true);
         let m = Memory { bytes: vec![0; MEMORY_BYTES], supports_slices: true };
         Self { k, m, pid, execution, next: ARGUMENTS }

@@ -15,6 +15,7 @@ use crate::procfs::{self, Text};
 use crate::signal::Signal;
 use crate::socket::Stream;
 use crate::syscall::{SyscallError, run_syscall};
+use crate::terminal::{read_terminal, write_terminal};
 
 /// Destination of a read.
 pub(crate) trait Target {
@@ -172,7 +173,11 @@ pub(crate) fn read(
             let (pipe, nonblock) = (*pipe, open.has(flag::NONBLOCK));
             return read_pipe(k, pid, target, pipe, nonblock, Consume::Yes);
         }
-        FileObject::Socket(_) if at.is_some() => return Err(Errno::Spipe.into()),
+        FileObject::Socket(_) | FileObject::Terminal(_) if at.is_some() => return Err(Errno::Spipe.into()),
+        FileObject::Terminal(terminal) => {
+            let (terminal, nonblock) = (*terminal, open.has(flag::NONBLOCK));
+            return read_terminal(k, pid, target, terminal, nonblock);
+        }
         FileObject::Socket(socket) => {
             let (socket, nonblock) = (*socket, open.has(flag::NONBLOCK));
             return read_socket(k, pid, target, socket, nonblock, Consume::Yes);
@@ -328,7 +333,11 @@ pub(crate) fn write(
             }
             Ok(written)
         }
-        FileObject::Socket(_) if at.is_some() => Err(Errno::Spipe.into()),
+        FileObject::Socket(_) | FileObject::Terminal(_) if at.is_some() => Err(Errno::Spipe.into()),
+        FileObject::Terminal(terminal) => {
+            let terminal = *terminal;
+            write_terminal(k, source, terminal)
+        }
         FileObject::Socket(socket) => {
             let (socket, nonblock) = (*socket, open.has(flag::NONBLOCK));
             match k.outgoing(socket) {

@@ -11,7 +11,7 @@ use tidebox::{
     DeleteResponse, Download, EditRequest, EditResponse, Error, ErrorKind, ExecuteRequest, ExecuteResponse,
     GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink, ProcessId, ProcessInfo,
     ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Sandbox, SandboxBackend, SandboxId,
-    SandboxPath, SpawnRequest, Upload, UploadResult, WriteRequest, WriteResponse,
+    SandboxPath, SpawnRequest, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 use tokio::sync::watch;
 
@@ -117,6 +117,10 @@ impl SandboxBackend for DeferredSandbox {
 
     fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, tidebox::Result<()>> {
         Box::pin(async move { self.created().await?.signal_process(id, signal).await })
+    }
+
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, tidebox::Result<()>> {
+        Box::pin(async move { self.created().await?.resize_process(id, size).await })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

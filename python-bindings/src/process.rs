@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tidebox::{
     OutputCursor, OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, ReadOutput,
-    SandboxBackend, SandboxPath, SpawnInput, SpawnRequest,
+    SandboxBackend, SandboxPath, SpawnInput, SpawnRequest, TerminalSize,
 };
 
 use crate::arguments::{Command, Content, PathArgument, duration};
@@ -39,6 +39,7 @@ impl NativeProcesses {
         cwd: Option<PathArgument>,
         env: Vec<(String, String)>,
         stdin: bool,
+        terminal: Option<(u16, u16)>,
         timeout: Option<f64>,
         tag: Option<String>,
         asynchronous: bool,
@@ -50,6 +51,7 @@ impl NativeProcesses {
         request.cwd = cwd.map(|path| path.resolve(&self.cwd, "cwd")).transpose()?;
         (request.env, request.tag) = (env, tag);
         request.input = if stdin { SpawnInput::Open } else { SpawnInput::Closed };
+        request.terminal = terminal.map(|(rows, columns)| TerminalSize { rows, columns });
         request.timeout = timeout.map(|seconds| duration(seconds, "timeout")).transpose()?;
         let backend = Arc::clone(&self.backend);
         runtime::run(
@@ -125,6 +127,18 @@ impl NativeProcesses {
             asynchronous,
             async move { checked(backend.signal_process(&ProcessId::new(id), signal).await) },
         )
+    }
+
+    fn resize<'py>(
+        &self,
+        py: Python<'py>,
+        id: String,
+        rows: u16,
+        columns: u16,
+        asynchronous: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (backend, size) = (Arc::clone(&self.backend), TerminalSize { rows, columns });
+        runtime::run(py, asynchronous, async move { checked(backend.resize_process(&ProcessId::new(id), size).await) })
     }
 }
 

@@ -32,6 +32,19 @@ def test_a_command_keeps_its_processes() -> None:
         assert sandbox.execute("sleep 100 & echo x").process is None
 
 
+def test_a_process_runs_in_a_terminal() -> None:
+    with Sandbox() as sandbox:
+        process = sandbox.spawn("read line; stty size; echo got $line", terminal=(30, 90))
+        process.resize(40, 100)
+        process.write("onx\x7fe\r")
+        assert process.wait(timeout=20) == 0
+        assert process.read().text == "onx\b \be\r\n40 100\r\ngot one\r\n"
+        with pytest.raises(ValueError, match="1001 columns"):
+            sandbox.spawn("true", terminal=(24, 1001))
+        with pytest.raises(ValueError, match="has no terminal"):
+            sandbox.spawn("sleep 60").resize(24, 80)
+
+
 def test_signals_end_processes() -> None:
     with Sandbox() as sandbox:
         process = sandbox.spawn(["sleep", "1000"])

@@ -15,7 +15,7 @@ use futures_util::lock::Mutex;
 use tidebox_core::{
     Error, ErrorKind, Limits, OutputChunk, OutputPage, OutputStream, ProcessId, ProcessInfo, ProcessInput, ProcessList,
     ProcessRecord, ProcessSignal, ProcessState, ReadOutput, Result, SandboxPath, SpawnInput, SpawnRequest, StopReason,
-    Upload, closed_process_input,
+    Upload, closed_process_input, unsupported_terminal,
 };
 use web_time::{SystemTime, UNIX_EPOCH};
 
@@ -57,6 +57,9 @@ impl Drop for TaskGuard {
     }
 }
 
+/// Completes the error of calls for terminals.
+const NO_TERMINALS: &str = "runs processes at a provider by commands, which have no terminal";
+
 /// The processes of a sandbox that this client started. Dropping it kills them.
 #[derive(Debug)]
 pub(crate) struct Processes<P: DataPlane> {
@@ -72,6 +75,9 @@ impl<P: DataPlane> Processes<P> {
 
     /// Starts a process. `nonce` is part of the names of its files.
     pub(crate) fn spawn(&self, request: SpawnRequest, settings: &Settings, nonce: u64) -> Result<ProcessId> {
+        if request.terminal.is_some() {
+            return Err(unsupported_terminal("spawn", NO_TERMINALS));
+        }
         if let Some(process) = self.list.tagged(request.tag.as_deref()) {
             return Ok(process.record.id().clone());
         }
@@ -169,6 +175,11 @@ impl<P: DataPlane> Processes<P> {
             Either::Left(_) => Ok(()),
             Either::Right((sent, _)) => sent,
         }
+    }
+
+    pub(crate) fn resize(&self, id: &ProcessId) -> Result<()> {
+        const OPERATION: &str = "resize_process";
+        self.list.find(OPERATION, id).and_then(|_| Err(unsupported_terminal(OPERATION, NO_TERMINALS)))
     }
 
     /// Runs a command that acts on a process.

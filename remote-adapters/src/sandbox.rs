@@ -15,7 +15,7 @@ use tidebox_core::{
     ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse,
     GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink, ProcessId, ProcessInfo, ProcessInput, ProcessSignal,
     ReadOutput, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest,
-    StopReason, Upload, UploadResult, WriteRequest, WriteResponse, unsupported_process,
+    StopReason, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse, unsupported_process,
 };
 
 use crate::command::with_stdin_file;
@@ -381,6 +381,10 @@ impl<P: DataPlane> SandboxBackend for RemoteSandbox<P> {
 
     fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
         Box::pin(self.run_operation("signal_process", self.processes.signal(id, signal)))
+    }
+
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, _: TerminalSize) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.check_open("resize_process").and_then(|()| self.processes.resize(id)) })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

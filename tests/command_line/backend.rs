@@ -241,6 +241,17 @@ fn processes_outlive_their_request() {
     call("signal_process", json!({ "id": id, "signal": "KILL" }));
     let page = call("read_process", json!({ "id": id, "after": 8, "wait_ms": 20000 }));
     assert_eq!((&page["output"], &page["state"]["exit_code"]), (&json!(""), &json!(137)));
+    let size = json!({ "rows": 30, "columns": 90 });
+    let spawned = call("spawn", json!({ "command": "read x; stty size; echo $x", "terminal": size }));
+    let id = spawned["id"].as_str().expect("the process has an id").to_owned();
+    call("resize_process", json!({ "id": id, "rows": 40, "columns": 100 }));
+    call("write_process", json!({ "id": id, "input_base64": "b25lDQ==" }));
+    let mut output = String::new();
+    while !output.ends_with("40 100\r\none\r\n") {
+        let page = call("read_process", json!({ "id": id, "after": output.len(), "wait_ms": 20000 }));
+        output.push_str(page["output"].as_str().expect("the output is text"));
+        assert_ne!(page["output"], "", "the process has ended: {output:?}");
+    }
     let kept = call("execute", json!({ "command": "sleep 100 & echo x", "background": "keep" }));
     assert_eq!(kept["output"], "x\n");
     assert!(kept["process"].is_string(), "{kept}");

@@ -9,8 +9,8 @@ use tidebox::{
     BoxFuture, Content, DeleteResponse, Download, EditRequest, EditResponse, ExecuteRequest, ExecuteResponse,
     FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LineWindow,
     LsResponse, OutputChunk, OutputPage, OutputSink, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput,
-    ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, SandboxId, SandboxPath, SpawnRequest, Upload,
-    UploadResult, WriteRequest, WriteResponse,
+    ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, SandboxId, SandboxPath, SpawnRequest, TerminalSize,
+    Upload, UploadResult, WriteRequest, WriteResponse,
 };
 
 /// The injected defect.
@@ -225,6 +225,10 @@ impl SandboxBackend for FaultyBackend {
 
     fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
         self.inner.signal_process(id, signal)
+    }
+
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
+        self.inner.resize_process(id, size)
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

@@ -9,8 +9,8 @@ use tidebox::{
     ErrorKind, ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileInfo, FileKind, FileResult,
     GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, LineWindow, LsResponse, OutputChunk, OutputPage,
     OutputSink, OutputStream, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest,
-    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest, StopReason, Truncation,
-    Upload, UploadResult, WriteRequest, WriteResponse,
+    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest, StopReason, TerminalSize,
+    Truncation, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 
 use crate::node::{self, Call, Node};
@@ -299,6 +299,13 @@ impl SandboxBackend for Class {
         Box::pin(async move {
             let args = json!([signal.as_str()]);
             self.about_processes("signal_process", Some(id), "signal", args).await.map(drop)
+        })
+    }
+
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let args = json!([process::terminal(size)]);
+            self.about_processes("resize_process", Some(id), "resize", args).await.map(drop)
         })
     }
 

@@ -41,6 +41,7 @@ fn capabilities(jspi: bool) -> Capabilities {
         // Paths are strings in JavaScript.
         non_utf8_names: false,
         processes: jspi,
+        terminals: jspi,
         keeps_background: jspi,
         ..Capabilities::FULL
     }
@@ -72,7 +73,9 @@ async fn the_class_passes_the_conformance_suite() {
     let report = run(&class, jspi, left_out).await;
     report.assert_success();
     for Skipped { name, reason } in &report.skipped {
-        let absent = reason.ends_with(" not UTF-8") || (!jspi && reason.ends_with("processes that outlive a call"));
+        let absent = reason.ends_with(" not UTF-8")
+            || (!jspi
+                && (reason.ends_with("processes that outlive a call") || reason.ends_with("processes in a terminal")));
         let known = left_out(name).is_some() || reason.starts_with("the dialect ") || absent;
         assert!(known, "{name}: {reason}");
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tidebox::{
     OutputChunk, OutputCursor, OutputPage, OutputStream, ProcessId, ProcessInfo, ProcessState, ReadOutput, SpawnInput,
-    SpawnRequest, StopReason,
+    SpawnRequest, StopReason, TerminalSize,
 };
 
 use crate::backend::named;
@@ -19,6 +19,9 @@ pub(crate) fn options(request: &SpawnRequest) -> Value {
     let env: Map<String, Value> = request.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     options.insert("env".to_owned(), Value::Object(env));
     options.insert("stdin".to_owned(), json!(request.input == SpawnInput::Open));
+    if let Some(size) = request.terminal {
+        options.insert("terminal".to_owned(), terminal(size));
+    }
     if let Some(timeout) = request.timeout {
         options.insert("timeoutMs".to_owned(), json!(timeout.as_millis()));
     }
@@ -26,6 +29,10 @@ pub(crate) fn options(request: &SpawnRequest) -> Value {
         options.insert("tag".to_owned(), json!(tag));
     }
     Value::Object(options)
+}
+
+pub(crate) fn terminal(size: TerminalSize) -> Value {
+    json!({ "rows": size.rows, "columns": size.columns })
 }
 
 pub(crate) fn read_options(request: &ReadOutput) -> Value {

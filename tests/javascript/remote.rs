@@ -51,6 +51,7 @@ async fn keeps_the_contract(provider: &str, root: &str, binary_output: bool) {
         glob_files: Some(10_000),
         timeout_tolerance: SLACK,
         allow_close: true,
+        terminals: false,
         keeps_background: false,
         ..Capabilities::FULL
     };

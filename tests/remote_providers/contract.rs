@@ -96,6 +96,7 @@ fn claimed(dialect: Dialect) -> Capabilities {
         glob_files: Some(10_000),
         timeout_tolerance: Duration::from_secs(20),
         allow_close: true,
+        terminals: false,
         keeps_background: false,
         ..Capabilities::FULL
     }

@@ -32,6 +32,7 @@ fn capabilities(dialect: Dialect) -> Capabilities {
         timeout_tolerance: Duration::from_secs(20),
         kills_background: false,
         processes: false,
+        terminals: false,
         keeps_background: false,
         modes: false,
         offload_directories: false,

@@ -9,7 +9,7 @@ use tidebox_core::{
     BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ExecuteRequest, ExecuteResponse,
     FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink,
     ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Result, SandboxBackend,
-    SandboxId, SandboxPath, ShellMode, SpawnRequest, Upload, UploadResult, WriteRequest, WriteResponse,
+    SandboxId, SandboxPath, ShellMode, SpawnRequest, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::fs::FsSnapshot;
@@ -255,6 +255,10 @@ impl SandboxBackend for VfsBackend {
 
     fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { background::signal(self, id, signal) })
+    }
+
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { background::resize(self, id, size) })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

@@ -8,17 +8,17 @@ mod keep;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
 use tidebox_core::{
-    BoxFuture, Error, ErrorKind, ExecuteRequest, OutputBuffer, OutputChunk, OutputPage, ProcessId, ProcessInfo,
-    ProcessInput, ProcessList, ProcessRecord, ProcessSignal, ProcessState, ReadOutput, Result, SpawnInput,
-    SpawnRequest, StopReason, closed_process_input,
+    BoxFuture, BrokenPipe, Error, ErrorKind, ExecuteRequest, OutputBuffer, OutputChunk, OutputPage, ProcessId,
+    ProcessInfo, ProcessInput, ProcessList, ProcessRecord, ProcessSignal, ProcessState, ReadOutput, Result, SpawnInput,
+    SpawnRequest, StopReason, TerminalSize, closed_process_input, missing_terminal,
 };
 use tidebox_kernel::engine::EngineError;
-use tidebox_kernel::{ExecutionId, ExecutionReport, HostWriter, SharedKernel, Signal};
+use tidebox_kernel::{ExecutionId, ExecutionReport, HostTerminal, HostWriter, SharedKernel, Signal};
 
 use crate::backend::VfsBackend;
 use crate::execute::{CommandLimits, OutputCollector, build_spec, finish_response, start};
@@ -27,6 +27,9 @@ pub(crate) use keep::execute_and_keep;
 
 /// Time between SIGTERM and SIGKILL when a sandbox is closed.
 const TERMINATION_TIME: Duration = Duration::from_secs(2);
+
+/// `TERM` of a process in a terminal.
+const TERMINAL_TYPE: &str = "xterm-256color";
 
 /// Maximum number of bytes that one call writes to a process.
 const MAX_WRITE_BYTES: usize = 1 << 20;
@@ -60,10 +63,35 @@ struct BackgroundProcess {
     record: ProcessRecord,
     kernel: SharedKernel,
     execution: ExecutionId,
+    /// True if it was started in a terminal.
+    has_terminal: bool,
     /// The caller that waits for the root process; it gets the output instead of the log.
     caller: Mutex<Option<CallerQueue>>,
     /// `None` if its standard input is closed. Arc, because it must not be dropped under a lock that a waiting write needs.
-    input: Mutex<Option<Arc<HostWriter>>>,
+    input: Mutex<Option<Arc<ProcessInputEnd>>>,
+}
+
+/// The caller's end of standard input.
+#[derive(Debug)]
+enum ProcessInputEnd {
+    Pipe(HostWriter),
+    Terminal(HostTerminal),
+}
+
+impl ProcessInputEnd {
+    fn take(kernel: &SharedKernel, execution: ExecutionId) -> Option<Self> {
+        match HostTerminal::of_execution(kernel, execution) {
+            Some(terminal) => Some(Self::Terminal(terminal)),
+            None => HostWriter::take_input(kernel, execution).map(Self::Pipe),
+        }
+    }
+
+    fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::result::Result<usize, BrokenPipe>> {
+        match self {
+            Self::Pipe(writer) => writer.poll_write(cx, bytes),
+            Self::Terminal(terminal) => terminal.poll_write(cx, bytes),
+        }
+    }
 }
 
 impl AsRef<ProcessRecord> for BackgroundProcess {
@@ -73,6 +101,15 @@ impl AsRef<ProcessRecord> for BackgroundProcess {
 }
 
 impl BackgroundProcess {
+    /// Returns the key that ends the input of its terminal. `None` without a terminal.
+    fn end_key(&self) -> Option<u8> {
+        let input = self.input.lock().clone();
+        match input.as_deref() {
+            Some(ProcessInputEnd::Terminal(terminal)) => Some(terminal.end_key()),
+            _ => None,
+        }
+    }
+
     fn push(&self, chunk: &OutputChunk) {
         let mut caller = self.caller.lock();
         match &mut *caller {
@@ -101,6 +138,14 @@ impl BackgroundProcess {
         self.record.end(ProcessState::Ended { exit_code, stopped_by });
     }
 
+    /// Hangs up its terminal, if it has one: interactive shells ignore SIGTERM.
+    fn hang_up(&self) {
+        let input = self.input.lock().clone();
+        if let Some(ProcessInputEnd::Terminal(terminal)) = input.as_deref() {
+            terminal.hang_up();
+        }
+    }
+
     fn stop(&self) {
         self.kernel.lock().stop_execution(self.execution, StopReason::Cancelled);
     }
@@ -124,6 +169,7 @@ impl BackgroundProcesses {
         let Some(tasks) = tasks.filter(|_| !running.is_empty()) else { return };
         for process in &running {
             process.kernel.lock().signal_execution(process.execution, Signal::Term);
+            process.hang_up();
         }
         let mut timeout = tasks.sleep(TERMINATION_TIME);
         poll_fn(|cx| {
@@ -153,11 +199,15 @@ pub(crate) fn spawn(backend: &VfsBackend, request: SpawnRequest) -> Result<Proce
     if backend.background.list.running().len() >= limits.background_processes as usize {
         return Err(too_many(OPERATION, limits.background_processes));
     }
-    let SpawnRequest { command, arguments, cwd, env, input, timeout, tag, .. } = request;
+    let SpawnRequest { command, arguments, cwd, env, input, terminal, timeout, tag, .. } = request;
+    let terminal = terminal.map(|size| size.check(OPERATION)).transpose()?;
     let mut execute = ExecuteRequest::new(command.clone());
     (execute.arguments, execute.cwd, execute.env) = (arguments, cwd, env);
+    if terminal.is_some() && !execute.env.iter().any(|(name, _)| name == "TERM") {
+        execute.env.push(("TERM".to_owned(), TERMINAL_TYPE.to_owned()));
+    }
     let mut spec = build_spec(backend, execute, false)?.map_err(|error| error.into_error(OPERATION))?;
-    (spec.is_background, spec.open_input) = (true, input == SpawnInput::Open);
+    (spec.is_background, spec.open_input, spec.terminal) = (true, input == SpawnInput::Open, terminal);
     let started = {
         let mut kernel = kernel.lock();
         start(&mut kernel, spec, None, u64::MAX).map_err(|error| error.into_error(OPERATION))?
@@ -215,12 +265,14 @@ fn register(
         let kernel = kernel.lock();
         (kernel.root_pid(execution), kernel.now(), kernel.limits().background_output_bytes)
     };
+    let input = ProcessInputEnd::take(kernel, execution);
     let process = Arc::new(BackgroundProcess {
+        has_terminal: matches!(input, Some(ProcessInputEnd::Terminal(_))),
         record: ProcessRecord::new(ProcessId::new(pid.to_string()), tag, command, Duration::from_nanos(now), kept),
         kernel: Arc::clone(kernel),
         execution,
         caller: Mutex::new(caller),
-        input: Mutex::new(HostWriter::take_input(kernel, execution).map(Arc::new)),
+        input: Mutex::new(input.map(Arc::new)),
     });
     backend.background.list.add(Arc::clone(&process));
     process
@@ -310,19 +362,22 @@ pub(crate) async fn write(backend: &VfsBackend, id: &ProcessId, input: ProcessIn
     const OPERATION: &str = "write_process";
     backend.kernel(OPERATION)?;
     let process = backend.background.list.find(OPERATION, id)?;
-    let bytes = match input {
-        ProcessInput::End => {
+    let end_key = process.end_key();
+    let (bytes, is_end) = match (input, end_key) {
+        (ProcessInput::End, Some(key)) => (vec![key], true),
+        (ProcessInput::End, None) => {
             let closed = process.input.lock().take();
             drop(closed);
             return Ok(0);
         }
-        ProcessInput::Bytes(bytes) => bytes,
+        (ProcessInput::Bytes(bytes), _) => (bytes, false),
     };
     let writer = process.input.lock().clone();
     let closed = || closed_process_input(OPERATION, id);
     let writer = writer.ok_or_else(closed)?;
     let bytes = bytes.get(..MAX_WRITE_BYTES).unwrap_or(&bytes);
-    poll_fn(|cx| writer.poll_write(cx, bytes)).await.map_err(|_| closed())
+    let written = poll_fn(|cx| writer.poll_write(cx, bytes)).await.map_err(|_| closed())?;
+    Ok(if is_end { 0 } else { written })
 }
 
 /// Sends a signal to the processes of an execution.
@@ -342,5 +397,21 @@ pub(crate) fn signal(backend: &VfsBackend, id: &ProcessId, signal: ProcessSignal
         ProcessSignal::Stop => Signal::Stop,
     };
     process.kernel.lock().signal_execution(process.execution, signal);
+    Ok(())
+}
+
+/// Changes the size of a terminal.
+pub(crate) fn resize(backend: &VfsBackend, id: &ProcessId, size: TerminalSize) -> Result<()> {
+    const OPERATION: &str = "resize_process";
+    backend.kernel(OPERATION)?;
+    let process = backend.background.list.find(OPERATION, id)?;
+    let size = size.check(OPERATION)?;
+    if !process.has_terminal {
+        return Err(missing_terminal(OPERATION, id));
+    }
+    let input = process.input.lock().clone();
+    if let Some(ProcessInputEnd::Terminal(terminal)) = input.as_deref() {
+        terminal.resize(size);
+    }
     Ok(())
 }

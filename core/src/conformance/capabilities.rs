@@ -43,6 +43,8 @@ pub struct Capabilities {
     pub kills_background: bool,
     /// Processes can outlive the call that started them.
     pub processes: bool,
+    /// Processes can run in a terminal: [`SpawnRequest::terminal`](crate::SpawnRequest::terminal).
+    pub terminals: bool,
     /// A command can keep its background processes: [`Background::Keep`](crate::Background::Keep).
     pub keeps_background: bool,
     /// Maximum output of one command in bytes, if it is at most a few megabytes. `None` skips the case that writes more.
@@ -89,6 +91,7 @@ impl Capabilities {
         timeout_tolerance: Duration::from_secs(1),
         kills_background: true,
         processes: true,
+        terminals: true,
         keeps_background: true,
         output_bytes: None,
         non_utf8_names: true,
@@ -149,6 +152,8 @@ pub enum Requirement {
     KillsBackground,
     /// [`Capabilities::processes`].
     Processes,
+    /// [`Capabilities::terminals`].
+    Terminals,
     /// [`Capabilities::keeps_background`].
     KeepsBackground,
     /// [`Capabilities::output_bytes`].
@@ -195,6 +200,7 @@ impl Requirement {
             Self::TimeoutOutput => (has.timeout_output, "keeps the output of a command that timed out"),
             Self::KillsBackground => (has.kills_background, "kills the background processes of a command"),
             Self::Processes => (has.processes, "has processes that outlive a call"),
+            Self::Terminals => (has.terminals, "runs processes in a terminal"),
             Self::KeepsBackground => (has.keeps_background, "keeps the background processes of a command"),
             Self::OutputBytes => (has.output_bytes.is_some(), "states its output limit"),
             Self::NonUtf8Names => (has.non_utf8_names, "supports file names that are not UTF-8"),

@@ -32,16 +32,16 @@ pub(super) const CASES: &[Case] = cases![
 /// Maximum time for which a case waits for a process.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-async fn spawn(context: &CaseContext<'_>, command: &str) -> Result<ProcessId> {
+pub(super) async fn spawn(context: &CaseContext<'_>, command: &str) -> Result<ProcessId> {
     context.backend.spawn(request(context, command)).await
 }
 
-fn request(context: &CaseContext<'_>, command: &str) -> SpawnRequest {
+pub(super) fn request(context: &CaseContext<'_>, command: &str) -> SpawnRequest {
     SpawnRequest::new(context.request(command).command).with_timeout(Duration::from_secs(120))
 }
 
 /// Reads until the process has ended; returns its output and state.
-async fn finish(context: &CaseContext<'_>, id: &ProcessId) -> CaseResult<(String, ProcessState)> {
+pub(super) async fn finish(context: &CaseContext<'_>, id: &ProcessId) -> CaseResult<(String, ProcessState)> {
     let (mut after, mut output) = (OutputCursor::START, Vec::new());
     for _ in 0..1000 {
         let page = context.backend.read_process(id, ReadOutput::after(after).with_wait(PATIENCE)).await?;
@@ -55,7 +55,7 @@ async fn finish(context: &CaseContext<'_>, id: &ProcessId) -> CaseResult<(String
 }
 
 /// Waits until the output contains `wanted`.
-async fn wait_for(context: &CaseContext<'_>, id: &ProcessId, wanted: &str) -> CaseResult<OutputCursor> {
+pub(super) async fn wait_for(context: &CaseContext<'_>, id: &ProcessId, wanted: &str) -> CaseResult<OutputCursor> {
     let (mut after, mut output) = (OutputCursor::START, Vec::new());
     loop {
         let page = context.backend.read_process(id, ReadOutput::after(after).with_wait(PATIENCE)).await?;
@@ -68,7 +68,7 @@ async fn wait_for(context: &CaseContext<'_>, id: &ProcessId, wanted: &str) -> Ca
     }
 }
 
-fn ended(exit_code: i32) -> ProcessState {
+pub(super) fn ended(exit_code: i32) -> ProcessState {
     ProcessState::Ended { exit_code: Some(exit_code), stopped_by: None }
 }
 
@@ -176,7 +176,7 @@ async fn unknown(context: &CaseContext<'_>) -> CaseResult {
     is_invalid(context.backend.signal_process(&id, ProcessSignal::Term).await)
 }
 
-fn is_invalid<T: std::fmt::Debug>(result: Result<T>) -> CaseResult {
+pub(super) fn is_invalid<T: std::fmt::Debug>(result: Result<T>) -> CaseResult {
     match result {
         Err(error) if error.kind() == ErrorKind::InvalidRequest => Ok(()),
         Err(error) => Err(CaseFailure::new("the error invalid_request", format!("{} ({error})", error.kind()))),

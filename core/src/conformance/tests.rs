@@ -53,6 +53,7 @@ fn nothing() -> Capabilities {
         timeout_output: false,
         kills_background: false,
         processes: false,
+        terminals: false,
         keeps_background: false,
         non_utf8_names: false,
         symlinks: false,

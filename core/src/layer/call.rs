@@ -11,7 +11,9 @@ use crate::file::{
     DeleteResponse, EditRequest, EditResponse, LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
 use crate::path::SandboxPath;
-use crate::process::{OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest};
+use crate::process::{
+    OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest, TerminalSize,
+};
 use crate::provider::SandboxId;
 use crate::search::{GlobRequest, GlobResponse, GrepRequest, GrepResponse};
 use crate::transfer::{Download, Upload, UploadResult};
@@ -33,6 +35,8 @@ pub enum Call {
     WriteProcess(ProcessId, ProcessInput),
     /// [`SandboxBackend::signal_process`].
     SignalProcess(ProcessId, ProcessSignal),
+    /// [`SandboxBackend::resize_process`].
+    ResizeProcess(ProcessId, TerminalSize),
     /// [`SandboxBackend::ls`].
     Ls(SandboxPath),
     /// [`SandboxBackend::read`].
@@ -66,6 +70,7 @@ impl Call {
             Self::ReadProcess(..) => "read_process",
             Self::WriteProcess(..) => "write_process",
             Self::SignalProcess(..) => "signal_process",
+            Self::ResizeProcess(..) => "resize_process",
             Self::Ls(_) => "ls",
             Self::Read(_) => "read",
             Self::Write(_) => "write",
@@ -95,6 +100,7 @@ impl Call {
             Self::ReadProcess(id, request) => Response::ReadProcess(backend.read_process(&id, request).await?),
             Self::WriteProcess(id, input) => Response::WriteProcess(backend.write_process(&id, input).await?),
             Self::SignalProcess(id, signal) => Response::SignalProcess(backend.signal_process(&id, signal).await?),
+            Self::ResizeProcess(id, size) => Response::ResizeProcess(backend.resize_process(&id, size).await?),
             Self::Ls(path) => Response::Ls(backend.ls(&path).await?),
             Self::Read(request) => Response::Read(backend.read(request).await?),
             Self::Write(request) => Response::Write(backend.write(request).await?),
@@ -197,6 +203,10 @@ impl<L: Layer> SandboxBackend for Layered<L> {
 
     fn signal_process<'a>(&'a self, id: &'a ProcessId, signal: ProcessSignal) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { self.0.call(Call::SignalProcess(id.clone(), signal), None).await?.signal_process() })
+    }
+
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.call(Call::ResizeProcess(id.clone(), size), None).await?.resize_process() })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

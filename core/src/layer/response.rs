@@ -23,6 +23,8 @@ pub enum Response {
     WriteProcess(usize),
     /// Of `signal_process`.
     SignalProcess(()),
+    /// Of `resize_process`.
+    ResizeProcess(()),
     /// Of `ls`.
     Ls(FileResult<LsResponse>),
     /// Of `read`.
@@ -81,6 +83,7 @@ accessors! {
     read_process ReadProcess OutputPage;
     write_process WriteProcess usize;
     signal_process SignalProcess ();
+    resize_process ResizeProcess ();
     ls Ls FileResult<LsResponse>;
     read Read FileResult<ReadResponse>;
     write Write FileResult<WriteResponse>;

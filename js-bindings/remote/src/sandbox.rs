@@ -172,6 +172,12 @@ impl Sandbox {
         self.processes.write(id, input)
     }
 
+    /// Changes the size of the terminal of a process.
+    #[wasm_bindgen(js_name = resizeProcess)]
+    pub fn resize_process(&self, id: String, size: &JsValue) -> Promise {
+        self.processes.resize(id, size)
+    }
+
     /// Sends a signal to a process and its children.
     #[wasm_bindgen(js_name = signalProcess)]
     pub fn signal_process(&self, id: String, signal: &str) -> Promise {

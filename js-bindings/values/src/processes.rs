@@ -5,7 +5,7 @@ use std::sync::Arc;
 use js_sys::Promise;
 use tidebox_core::{
     Error, ErrorKind, FileError, OutputCursor, ProcessId, ProcessInput, ProcessSignal, ReadOutput, SandboxBackend,
-    SandboxPath, SpawnInput, SpawnRequest,
+    SandboxPath, SpawnInput, SpawnRequest, TerminalSize,
 };
 use wasm_bindgen::JsValue;
 
@@ -58,6 +58,10 @@ impl ProcessTools {
         if get(given, "stdin").is_truthy() {
             request.input = SpawnInput::Open;
         }
+        let terminal = get(given, "terminal");
+        if !terminal.is_undefined() {
+            request.terminal = Some(terminal_size(&terminal));
+        }
         Ok(request)
     }
 
@@ -99,10 +103,25 @@ impl ProcessTools {
         })
     }
 
+    /// Changes the size of the terminal of a process: an object with `rows` and `columns`.
+    pub fn resize(&self, id: String, size: &JsValue) -> Promise {
+        let size = terminal_size(size);
+        self.with(id, |backend, id| async move {
+            backend.resize_process(&id, size).await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+
     fn with<F>(&self, id: String, work: impl FnOnce(Arc<dyn SandboxBackend>, ProcessId) -> F) -> Promise
     where
         F: Future<Output = Result<JsValue, Error>> + 'static,
     {
         promise(work(Arc::clone(&self.backend), ProcessId::new(id)))
     }
+}
+
+/// Converts a size. Numbers that are missing or too large become ones that the backend rejects.
+fn terminal_size(value: &JsValue) -> TerminalSize {
+    let number = |name| value::count(value, name).and_then(|count| u16::try_from(count).ok()).unwrap_or(0);
+    TerminalSize { rows: number("rows"), columns: number("columns") }
 }

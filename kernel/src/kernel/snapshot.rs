@@ -59,6 +59,7 @@ impl Kernel {
             pipes: Slab::default(),
             fifos: BTreeMap::new(),
             sockets: Sockets::default(),
+            terminals: Slab::default(),
             processes: self.processes.with_next_pid(),
             executions: BTreeMap::new(),
             host_programs: self.host_programs.clone(),

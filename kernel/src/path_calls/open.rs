@@ -59,7 +59,7 @@ impl Kernel {
     ///
     /// # Errors
     /// As all calls on paths; `INVAL` for `create` with `directory`, `EXIST`, `ISDIR`, `LOOP` (a link that is not followed),
-    /// `MFILE`, `NOSPC`, `NXIO` (the terminal; a FIFO without a reader, for a non-blocking writer). [`SyscallError::Block`] while
+    /// `MFILE`, `NOSPC`, `NXIO` (`/dev/tty` without a terminal; a FIFO without a reader, for a non-blocking writer). [`SyscallError::Block`] while
     /// the other end of a FIFO is not open: the engine repeats the same call.
     pub fn open_at(&mut self, pid: Pid, dir: u32, path: &[u8], options: OpenOptions) -> Result<u32, SyscallError> {
         run_syscall(self, pid, |k| {
@@ -110,19 +110,18 @@ fn open(k: &mut Kernel, pid: Pid, request: OpenRequest<'_>) -> Result<OpenResult
         Kind::Dir => options.on_directory(),
         Kind::File | Kind::Symlink | Kind::Device(_) => options,
     };
-    let what = open_node(k, ino, created, options)?;
+    let what = open_node(k, pid, ino, created, options)?;
     Ok(OpenResult::New(OpenFile::new(what, options.read, options.write, options.flags)))
 }
 
 /// Opens an inode. If `created`, the requested access is granted without a check of the mode.
-fn open_node(k: &mut Kernel, ino: Ino, created: bool, options: OpenOptions) -> Result<FileObject, Errno> {
+fn open_node(k: &mut Kernel, pid: Pid, ino: Ino, created: bool, options: OpenOptions) -> Result<FileObject, Errno> {
     let kind = k.fs.stat(ino)?.kind;
     match kind {
         Kind::Symlink if options.directory => return Err(Errno::Notdir),
         Kind::Symlink => return Err(Errno::Loop),
         Kind::Dir if options.access() & 2 != 0 || options.create => return Err(Errno::Isdir),
         Kind::File | Kind::Device(_) | Kind::Fifo if options.directory => return Err(Errno::Notdir),
-        Kind::Device(Device::Tty) => return Err(Errno::Nxio),
         // The caller has already handled FIFOs.
         Kind::Fifo => return Err(Errno::Inval),
         Kind::Dir | Kind::File | Kind::Device(_) => {}
@@ -132,6 +131,7 @@ fn open_node(k: &mut Kernel, ino: Ino, created: bool, options: OpenOptions) -> R
     }
     match kind {
         Kind::Dir => Ok(FileObject::Dir(DirRef::Node(ino))),
+        Kind::Device(Device::Tty) => Ok(FileObject::Terminal(k.controlling_terminal(pid)?)),
         Kind::Device(device) => Ok(FileObject::Device(device, ino)),
         Kind::File | Kind::Symlink | Kind::Fifo => {
             if options.truncate && !created {

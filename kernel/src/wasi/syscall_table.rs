@@ -90,6 +90,9 @@ macro_rules! tidebox_v1_nonblocking {
             sock_bind(fd: u32, address: u32);
             sock_listen(fd: u32, backlog: u32);
             sock_name(fd: u32, of_peer: u32, out: u32);
+            tty_get(fd: u32, out: u32);
+            tty_set(fd: u32, when: u32, from: u32);
+            tty_group(fd: u32, group: u32, out: u32);
             sig_set(signal: u32, disposition: u32);
             sig_take(out: u32);
             umask(mask: u32, out: u32);

@@ -103,11 +103,12 @@ class AsyncSandbox(SandboxBase):
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         stdin: bool = False,
+        terminal: tuple[int, int] | None = None,
         timeout: float | None = None,
         tag: str | None = None,
     ) -> AsyncProcess:
         """Starts a process that outlives this call. Arguments and exceptions are those of `Sandbox.spawn`."""
-        arguments = spawn_arguments(command, cwd, env, stdin, timeout, tag)
+        arguments = spawn_arguments(command, cwd, env, stdin, terminal, timeout, tag)
         return self.process(await cast("Awaitable[str]", self._native.processes.spawn(*arguments, True)))
 
     def process(self, id: str) -> AsyncProcess:

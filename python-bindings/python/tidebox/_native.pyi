@@ -274,6 +274,7 @@ class NativeProcesses:
         cwd: _Path | None,
         env: list[tuple[str, str]],
         stdin: bool,
+        terminal: tuple[int, int] | None,
         timeout: float | None,
         tag: str | None,
         asynchronous: bool,
@@ -282,6 +283,7 @@ class NativeProcesses:
     def read(self, id: str, after: int, wait: float, max_bytes: int | None, asynchronous: bool) -> Any: ...
     def write(self, id: str, content: _Content, end: bool, asynchronous: bool) -> Any: ...
     def signal(self, id: str, signal: str, asynchronous: bool) -> Any: ...
+    def resize(self, id: str, rows: int, columns: int, asynchronous: bool) -> Any: ...
 
 @final
 class ProcessStatus:

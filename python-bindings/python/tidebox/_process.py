@@ -74,12 +74,20 @@ class Process:
         self._native.write(self._id, content, False, False)
 
     def close_input(self) -> None:
-        """Closes standard input."""
+        """Closes standard input. In a terminal it types Ctrl-D, the end of the input."""
         self._native.write(self._id, b"", True, False)
 
     def signal(self, signal: str) -> None:
         """Sends a signal, by a name such as "TERM", to the process and its children."""
         self._native.signal(self._id, signal, False)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Changes the size of its terminal. Programs in the foreground get SIGWINCH.
+
+        Raises:
+            ValueError: The process has no terminal, or a number is not from 1 to 1000.
+        """
+        self._native.resize(self._id, rows, columns, False)
 
     def kill(self) -> None:
         """Kills the process and its children."""
@@ -130,12 +138,16 @@ class AsyncProcess:
         await cast("Awaitable[None]", self._native.write(self._id, content, False, True))
 
     async def close_input(self) -> None:
-        """Closes standard input."""
+        """Closes standard input. In a terminal it types Ctrl-D, the end of the input."""
         await cast("Awaitable[None]", self._native.write(self._id, b"", True, True))
 
     async def signal(self, signal: str) -> None:
         """Sends a signal, by a name such as "TERM", to the process and its children."""
         await cast("Awaitable[None]", self._native.signal(self._id, signal, True))
+
+    async def resize(self, rows: int, columns: int) -> None:
+        """Changes the size of its terminal. Like `Process.resize`."""
+        await cast("Awaitable[None]", self._native.resize(self._id, rows, columns, True))
 
     async def kill(self) -> None:
         """Kills the process and its children."""

@@ -277,6 +277,7 @@ class Sandbox(SandboxBase):
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         stdin: bool = False,
+        terminal: tuple[int, int] | None = None,
         timeout: float | None = None,
         tag: str | None = None,
     ) -> Process:
@@ -287,6 +288,8 @@ class Sandbox(SandboxBase):
             cwd: Its working directory.
             env: Its environment variables.
             stdin: Keeps standard input open for `Process.write`.
+            terminal: Rows and columns of a terminal that is its standard input, output and error, for interactive programs.
+                `Process.write` types keys, and all output is in one stream.
             timeout: Seconds after which it is killed; `Limits.background_time` by default.
             tag: While a process with this tag runs, `spawn` returns that process.
 
@@ -294,7 +297,7 @@ class Sandbox(SandboxBase):
             SandboxError: The sandbox has too many processes (`quota_exceeded`), is closed, or has none at all (`unsupported`).
             ValueError: The command cannot be started.
         """
-        arguments = spawn_arguments(command, cwd, env, stdin, timeout, tag)
+        arguments = spawn_arguments(command, cwd, env, stdin, terminal, timeout, tag)
         return self.process(cast(str, self._native.processes.spawn(*arguments, False)))
 
     def process(self, id: str) -> Process:
@@ -525,8 +528,9 @@ def spawn_arguments(
     cwd: Path | None,
     env: Mapping[str, str] | None,
     stdin: bool,
+    terminal: tuple[int, int] | None,
     timeout: float | None,
     tag: str | None,
-) -> tuple[str | list[str], Path | None, list[tuple[str, str]], bool, float | None, str | None]:
+) -> tuple[str | list[str], Path | None, list[tuple[str, str]], bool, tuple[int, int] | None, float | None, str | None]:
     """Converts the arguments of `spawn` to those of the native module."""
-    return command_list(command), cwd, list(env.items()) if env else [], stdin, timeout, tag
+    return command_list(command), cwd, list(env.items()) if env else [], stdin, terminal, timeout, tag

@@ -13,6 +13,7 @@ mod request;
 mod shell_state;
 mod socket;
 mod startup;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,9 @@ pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, shell_session, store_shell_state};
 pub use socket::{accept, connect, listen, local_address, peer_address, shut_down_write};
 pub use startup::{StartupInfo, startup_info};
+pub use terminal::{
+    TERMINAL_CHARACTERS, TerminalMode, set_terminal_mode, terminal_flag, terminal_group, terminal_mode, terminal_width,
+};
 
 /// Result of every call: a value, or the kernel's error number.
 pub type Result<T> = core::result::Result<T, Errno>;

@@ -22,6 +22,7 @@ mod print;
 mod regex;
 mod session;
 mod state;
+mod terminal;
 mod trap;
 mod vars;
 

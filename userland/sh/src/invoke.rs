@@ -44,6 +44,9 @@ pub(crate) fn run(started: &rt::StartupInfo) -> u8 {
             return status;
         }
     };
+    if matches!(source, Source::Stdin) && rt::is_terminal(0) && rt::is_terminal(2) {
+        shell.options.interactive = true;
+    }
     shell.import_environment(started, &invoked);
     if started.keeps_state {
         shell.join_session();
@@ -109,7 +112,7 @@ impl Shell {
             }
             self.options.history = true;
         }
-        if self.options.interactive || self.options.monitor {
+        if !self.join_terminal() && (self.options.interactive || self.options.monitor) {
             self.options.monitor = false;
             self.report_no_job_control();
         }

@@ -8,6 +8,7 @@ use tidebox_rt::{self as rt, Errno, ExitStatus};
 
 use crate::ir::{Bytes, Simple};
 use crate::state::{EvalResult, Shell};
+use crate::trap::{INT, Keyboard};
 
 /// Maximum number of exit statuses kept after their jobs were removed.
 const MAX_REMEMBERED_STATUSES: usize = 4096;
@@ -214,10 +215,25 @@ impl Shell {
     /// Waits until `pid` has ended. Traps of signals that arrive during the wait run afterwards.
     pub(crate) fn wait_pid(&mut self, pid: u32) -> EvalResult<ExitStatus> {
         self.io.flush();
+        let reads_keys = self.traps.keyboard != Keyboard::Unused;
+        let was_interrupted = reads_keys && {
+            self.catch_signals();
+            self.traps.has_interrupt()
+        };
         loop {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
                 Ok(Some(waited)) => {
                     self.traps.child_ended();
+                    if reads_keys && !was_interrupted && waited.status != ExitStatus::Killed(INT) {
+                        // The program has handled it. A trap of the shell runs nevertheless.
+                        self.catch_signals();
+                        if self.traps.get(INT).is_none() {
+                            self.traps.forget_interrupt();
+                        }
+                    }
+                    if self.has_terminal() {
+                        self.update_window();
+                    }
                     return Ok(waited.status);
                 }
                 Ok(None) => {}
@@ -359,7 +375,7 @@ impl Shell {
             if self.catches_signals()
                 && let Some(signal) = self.signal_that_ends_waiting()?
             {
-                self.run_trap(signal)?;
+                self.handle_signal(signal)?;
                 self.status = 128_u8.saturating_add(signal);
                 return Ok(None);
             }

@@ -22,6 +22,7 @@ mod print;
 mod regex;
 mod session;
 mod state;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod trap;

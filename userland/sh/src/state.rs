@@ -209,6 +209,8 @@ pub(crate) struct Shell {
     /// The coprocess whose pipes the shell holds: its variable and its process.
     pub(crate) coprocess: Option<(Name, u32)>,
     pub(crate) traps: Traps,
+    /// Settings of the terminal at the last prompt.
+    pub(crate) terminal_mode: Option<tidebox_rt::TerminalMode>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) flow: Flow,
     pub(crate) expansion: Expansion,
@@ -239,6 +241,7 @@ impl Shell {
             jobs: Jobs::default(),
             coprocess: None,
             traps: Traps::default(),
+            terminal_mode: None,
             frames: Vec::new(),
             flow: Flow::default(),
             expansion: Expansion::default(),

@@ -15,12 +15,26 @@ pub(crate) use signal::{signal_name, signal_number, signal_table};
 pub(crate) const EXIT: u8 = 0;
 /// SIGCHLD, whose trap runs once for each ended child.
 pub(crate) const CHLD: u8 = 17;
+/// SIGINT, which the interrupt key of a terminal sends.
+pub(crate) const INT: u8 = 2;
 pub(crate) const ERR: u8 = 100;
 pub(crate) const DEBUG: u8 = 101;
 pub(crate) const RETURN: u8 = 102;
 
 /// Signals whose default action ends the shell after the EXIT trap. As in bash, PROF, STKFLT, IO and PWR do not run it.
 const FATAL: &[u8] = &[1, 2, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 24, 25, 26, 31];
+
+/// Use of the keys of a terminal that send signals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Keyboard {
+    /// Standard input is not a terminal.
+    #[default]
+    Unused,
+    /// As bash, the shell ends by SIGINT only if the program that it waits for does.
+    Script,
+    /// SIGINT discards the command, and SIGQUIT and SIGTERM are ignored.
+    Interactive,
+}
 
 /// The traps of a shell.
 #[derive(Debug, Default)]
@@ -45,6 +59,8 @@ pub(crate) struct Traps {
     inherited: Option<Vec<(u8, Rc<Bytes>)>>,
     /// Commands are being started in the background without job control, where INT and QUIT are ignored.
     pub(crate) background: bool,
+    /// Use of the keys of a terminal that send signals.
+    pub(crate) keyboard: Keyboard,
     /// Signals that this subshell ignores because it runs in the background.
     background_ignored: Vec<u8>,
     /// Traps of arriving signals run after the redirections of the command are undone.
@@ -60,7 +76,29 @@ pub(crate) struct Traps {
 /// SIGINT and SIGQUIT, which background processes without job control ignore.
 const BACKGROUND: [u8; 2] = [2, 3];
 
+/// SIGTSTP. A stopped program could not be continued, because `fg` and `wait` do not see that it has stopped.
+const TSTP: u8 = 20;
+
+/// Signals with another disposition in a shell on a terminal.
+const KEYBOARD: [u8; 4] = [INT, 3, 15, TSTP];
+
 impl Traps {
+    /// Handles the signals of the keys of a terminal.
+    pub(crate) fn join_terminal(&mut self, keyboard: Keyboard) {
+        self.keyboard = keyboard;
+        KEYBOARD.into_iter().for_each(|signal| self.apply_disposition(signal));
+    }
+
+    /// Returns whether the interrupt key was pressed and has had no effect yet.
+    pub(crate) fn has_interrupt(&self) -> bool {
+        self.pending >> INT & 1 == 1
+    }
+
+    /// Forgets an interrupt that arrived while a program handled it.
+    pub(crate) fn forget_interrupt(&mut self) {
+        self.pending &= !(1 << INT);
+    }
+
     pub(crate) fn get(&self, signal: u8) -> Option<&Rc<Bytes>> {
         self.set.iter().find(|(s, _)| *s == signal).map(|(_, text)| text)
     }
@@ -184,6 +222,9 @@ impl Traps {
     pub(crate) fn apply_disposition(&self, signal: u8) {
         let disposition = match self.get(signal) {
             None if self.background_ignored.contains(&signal) => Disposition::Ignore,
+            None if self.keyboard != Keyboard::Unused && signal == INT => Disposition::Note,
+            None if self.keyboard != Keyboard::Unused && signal == TSTP => Disposition::Ignore,
+            None if self.keyboard == Keyboard::Interactive && KEYBOARD.contains(&signal) => Disposition::Ignore,
             None if FATAL.contains(&signal) && self.get(EXIT).is_some_and(|text| !text.is_empty()) => Disposition::Note,
             None => Disposition::Default,
             Some(text) if text.is_empty() => Disposition::Ignore,
@@ -200,6 +241,9 @@ impl Traps {
         self.children = 0;
         // The subshell may set and run an EXIT trap.
         self.running.retain(|signal| *signal != EXIT);
+        if self.keyboard == Keyboard::Interactive {
+            self.join_terminal(Keyboard::Script);
+        }
         if self.set.is_empty() {
             return;
         }
@@ -224,6 +268,8 @@ impl Traps {
     /// Signals that a program starts with ignored; bit *n* is signal *n*.
     pub(crate) fn ignored(&self) -> u64 {
         let background = if self.background { BACKGROUND.iter().fold(0, |set, s| set | 1 << s) } else { 0 };
+        let background =
+            background | if self.keyboard != Keyboard::Unused && self.get(TSTP).is_none() { 1 << TSTP } else { 0 };
         self.set.iter().filter(|(s, text)| *s < 64 && text.is_empty()).fold(background, |set, (s, _)| set | 1 << s)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{Blob, Name, Text};
-use super::process::{ReadProcess, SignalProcess, Spawn, WriteProcess};
+use super::process::{ReadProcess, ResizeProcess, SignalProcess, Spawn, WriteProcess};
 use super::stable_name::ByName;
 use super::time::Seconds;
 use crate::execute::{Background, ExecuteRequest};
@@ -29,6 +29,7 @@ pub(in crate::layer) enum RecordedCall {
     ReadProcess(ReadProcess),
     WriteProcess(WriteProcess),
     SignalProcess(SignalProcess),
+    ResizeProcess(ResizeProcess),
     Ls {
         path: Name,
     },
@@ -135,6 +136,7 @@ impl RecordedCall {
             Call::ReadProcess(id, request) => Self::ReadProcess(ReadProcess::new(id, request, redaction)),
             Call::WriteProcess(id, input) => Self::WriteProcess(WriteProcess::new(id, input, redaction)),
             Call::SignalProcess(id, signal) => Self::SignalProcess(SignalProcess::new(id, *signal, redaction)),
+            Call::ResizeProcess(id, size) => Self::ResizeProcess(ResizeProcess::new(id, *size, redaction)),
             Call::Ls(path) => Self::Ls { path: name(path.as_bytes()) },
             Call::Read(ReadRequest { path, offset, limit }) => {
                 Self::Read { path: name(path.as_bytes()), offset: *offset, limit: *limit }
@@ -198,6 +200,7 @@ impl RecordedCall {
             Self::ReadProcess(_) => "read_process",
             Self::WriteProcess(_) => "write_process",
             Self::SignalProcess(_) => "signal_process",
+            Self::ResizeProcess(_) => "resize_process",
             Self::Ls { .. } => "ls",
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",

@@ -9,7 +9,8 @@ use super::time::Seconds;
 use crate::execute::{OutputChunk, StopReason};
 use crate::layer::redaction::Redaction;
 use crate::process::{
-    OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, ReadOutput, SpawnInput, SpawnRequest,
+    OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, ReadOutput, SpawnInput,
+    SpawnRequest, TerminalSize,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub(in crate::layer) struct Spawn {
     /// Its standard input is open.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     input: bool,
+    /// Rows and columns of its terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terminal: Option<[u16; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     timeout: Option<Seconds>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +37,7 @@ pub(in crate::layer) struct Spawn {
 
 impl Spawn {
     pub(super) fn new(request: &SpawnRequest, redaction: &Redaction) -> Self {
-        let SpawnRequest { command, arguments, cwd, env, input, timeout, tag } = request;
+        let SpawnRequest { command, arguments, cwd, env, input, terminal, timeout, tag } = request;
         let text = |text: &String| Text(redaction.text(text.clone()));
         Self {
             command: text(command),
@@ -41,6 +45,7 @@ impl Spawn {
             cwd: cwd.as_ref().map(|cwd| Name(redaction.bytes(cwd.as_bytes().to_vec()))),
             env: env.iter().map(|(name, value)| redaction.environment(name.clone(), value.clone())).collect(),
             input: *input == SpawnInput::Open,
+            terminal: terminal.map(|size| [size.rows, size.columns]),
             timeout: timeout.map(Seconds),
             tag: tag.clone().map(|tag| redaction.text(tag)),
         }
@@ -96,6 +101,20 @@ pub(in crate::layer) struct SignalProcess {
 impl SignalProcess {
     pub(super) fn new(id: &ProcessId, signal: ProcessSignal, redaction: &Redaction) -> Self {
         Self { id: redacted_id(id, redaction), signal: ByName(signal) }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::layer) struct ResizeProcess {
+    id: String,
+    rows: u16,
+    columns: u16,
+}
+
+impl ResizeProcess {
+    pub(super) fn new(id: &ProcessId, size: TerminalSize, redaction: &Redaction) -> Self {
+        Self { id: redacted_id(id, redaction), rows: size.rows, columns: size.columns }
     }
 }
 

@@ -38,6 +38,7 @@ pub(in crate::layer) enum RecordedResponse {
         bytes: usize,
     },
     SignalProcess {},
+    ResizeProcess {},
     Ls {
         entries: Vec<Entry>,
     },
@@ -117,6 +118,7 @@ impl RecordedResponse {
             Ok(Response::ReadProcess(page)) => Self::ReadProcess(RecordedPage::new(page, redaction)),
             Ok(Response::WriteProcess(bytes)) => Self::WriteProcess { bytes: *bytes },
             Ok(Response::SignalProcess(())) => Self::SignalProcess {},
+            Ok(Response::ResizeProcess(())) => Self::ResizeProcess {},
             Ok(Response::Ls(Ok(response))) => Self::Ls { entries: entries(&response.entries) },
             Ok(Response::Read(Ok(response))) => Self::Read(Page::new(response, redaction)),
             Ok(Response::Write(Ok(WriteResponse { path, created }))) => {
@@ -188,6 +190,7 @@ impl RecordedResponse {
             Self::ReadProcess(_) => "read_process",
             Self::WriteProcess { .. } => "write_process",
             Self::SignalProcess {} => "signal_process",
+            Self::ResizeProcess {} => "resize_process",
             Self::Ls { .. } => "ls",
             Self::Read(_) => "read",
             Self::Write { .. } => "write",
@@ -235,6 +238,7 @@ impl RecordedResponse {
             }
             Self::WriteProcess { bytes } => Response::WriteProcess(bytes),
             Self::SignalProcess {} => Response::SignalProcess(()),
+            Self::ResizeProcess {} => Response::ResizeProcess(()),
             Self::Ls { entries } => Response::Ls(Ok(LsResponse { entries: content::infos(entries) })),
             Self::Read(page) => Response::Read(Ok(page.replay())),
             Self::Write { path, created } => Response::Write(Ok(WriteResponse { path: path.to_path()?, created })),

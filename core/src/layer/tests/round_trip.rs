@@ -13,7 +13,9 @@ use crate::file::{
 };
 use crate::layer::{Call, Cassette, Matching, Recorder, Redaction, Replayer, Response};
 use crate::path::SandboxPath;
-use crate::process::{ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, SpawnInput, SpawnRequest};
+use crate::process::{
+    ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, SpawnInput, SpawnRequest, TerminalSize,
+};
 use crate::search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
 use crate::shell_mode::ShellMode;
 use crate::transfer::{Download, Upload, UploadResult};
@@ -109,9 +111,14 @@ impl Generator {
         request.cwd = self.some(Self::path);
         request.env = self.list(|generator| (generator.text(), generator.text()));
         request.input = self.one_of(&[SpawnInput::Closed, SpawnInput::Open]);
+        request.terminal = self.some(Self::size);
         request.timeout = self.some(Self::duration);
         request.tag = self.some(Self::text);
         request
+    }
+
+    fn size(&mut self) -> TerminalSize {
+        TerminalSize::new(self.next() as u16, self.next() as u16)
     }
 
     fn process_id(&mut self) -> ProcessId {
@@ -137,7 +144,7 @@ impl Generator {
 
     /// Reads are not generated: their replay joins all pages of a process.
     fn call(&mut self) -> Call {
-        match self.below(16) {
+        match self.below(17) {
             0 => Call::Execute(self.request()),
             1 => Call::ExecuteStreaming(self.request()),
             2 => Call::Ls(self.path()),
@@ -167,6 +174,7 @@ impl Generator {
                 Call::WriteProcess(self.process_id(), input)
             }
             14 => Call::SignalProcess(self.process_id(), self.one_of(&ProcessSignal::ALL)),
+            15 => Call::ResizeProcess(self.process_id(), self.size()),
             _ => Call::Close,
         }
     }
@@ -265,6 +273,7 @@ impl Generator {
             Call::ReadProcess(..) => unreachable!("reads are not generated"),
             Call::WriteProcess(..) => Response::WriteProcess(usize::try_from(self.below(1 << 20)).unwrap()),
             Call::SignalProcess(..) => Response::SignalProcess(()),
+            Call::ResizeProcess(..) => Response::ResizeProcess(()),
             Call::Close => Response::Close,
         })
     }

@@ -61,6 +61,7 @@ fn filetype_and_rights(open: &OpenFile) -> (FileType, u64) {
     match open.what {
         FileObject::File(_) | FileObject::Text(_) => (FileType::Regular, rights | right::FD_SEEK | right::FD_TELL),
         FileObject::Dir(_) | FileObject::WorkDir(_) => (FileType::Directory, right::DIRECTORY),
+        FileObject::Terminal(_) => (FileType::Character, rights),
         FileObject::Device(..) => (FileType::Character, rights | right::FD_SEEK | right::FD_TELL),
         FileObject::Reader(_)
         | FileObject::Writer(_)

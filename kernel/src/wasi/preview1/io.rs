@@ -197,6 +197,7 @@ pub fn fd_seek(
             | FileObject::Writer(_)
             | FileObject::Both(_)
             | FileObject::Socket(_)
+            | FileObject::Terminal(_)
             | FileObject::Stdin(_)
             | FileObject::Output(..) => {
                 return Err(Errno::Spipe.into());

@@ -131,11 +131,14 @@ fn absurd(g: &mut Guest, d: &mut Dice, function: usize) -> SyscallOutcome {
         74 => tidebox::sock_listen(k, pid, m, d.odd(), d.odd()),
         75 => tidebox::sock_connect(k, pid, m, d.odd(), d.odd()),
         76 => tidebox::sock_name(k, pid, m, d.odd(), d.odd() % 3, d.odd()),
+        77 => tidebox::tty_get(k, pid, m, d.odd() % 4, d.odd()),
+        78 => tidebox::tty_set(k, pid, m, d.odd() % 4, d.odd(), d.odd()),
+        79 => tidebox::tty_group(k, pid, m, d.odd() % 4, d.odd(), d.odd()),
         _ => tidebox::limits(k, pid, m, d.odd()),
     }
 }
 
-const FUNCTIONS: usize = 78;
+const FUNCTIONS: usize = 81;
 
 #[test]
 fn absurd_arguments_return_and_never_panic() {
@@ -143,7 +146,11 @@ fn absurd_arguments_return_and_never_panic() {
     let seeds = std::env::var("TIDEBOX_FUZZ").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(40);
     for seed in 0..seeds {
         let mut dice = Dice(seed);
-        let mut g = if seed % 2 == 0 { Guest::new() } else { Guest::plain() };
+        let mut g = match seed % 3 {
+            0 => Guest::new(),
+            1 => Guest::with_terminal(24, 80),
+            _ => Guest::plain(),
+        };
         g.m.supports_slices = seed % 4 < 2;
         // Memory full of plausible small numbers, so that lists and paths read from it are partly valid.
         for byte in &mut g.m.bytes {
@@ -163,6 +170,7 @@ fn absurd_arguments_return_and_never_panic() {
             }
         }
         g.k.finish_execution(g.execution);
-        assert_eq!((g.k.process_count(), g.k.files.count(), g.k.pipes.count()), (0, 0, 0), "seed {seed}");
+        let left = (g.k.process_count(), g.k.files.count(), g.k.pipes.count(), g.k.resource_usage().terminals);
+        assert_eq!(left, (0, 0, 0, 0), "seed {seed}");
     }
 }

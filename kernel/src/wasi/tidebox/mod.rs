@@ -5,6 +5,7 @@ mod process;
 mod shell_state;
 mod socket;
 mod startup;
+mod terminal;
 
 use super::arg::{self, put_u32, put_u64};
 use crate::errno::Errno;
@@ -21,6 +22,7 @@ pub use process::{cpu_times, fork, getids, kill, nesting_reached, nice, setpgid,
 pub use shell_state::{shell_state_read, shell_state_write};
 pub use socket::{sock_bind, sock_connect, sock_listen, sock_name, sock_open, sock_pair};
 pub use startup::startup_info;
+pub use terminal::{tty_get, tty_group, tty_set};
 
 /// Paths of this module follow the rules of Unix, not those of preview1.
 const FOLLOW: Walk = Walk { follow: true, beneath: false };

@@ -118,6 +118,7 @@ impl Default for Options {
     fn default() -> Self {
         let terminal = tidebox_rt::is_terminal(1);
         let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let width = width.or_else(|| tidebox_rt::terminal_width(1));
         Self {
             files: Vec::new(),
             layout: if terminal { Layout::Columns } else { Layout::Lines },

@@ -8,6 +8,7 @@ mod path;
 mod process;
 mod socket;
 mod surroundings;
+mod terminal;
 
 pub(crate) use descriptor::{
     FD_SHIFT, close, dup, dup_to, inherit, is_terminal, open, pipe, poll_both, poll_read, poll_reads, read, seek,
@@ -22,3 +23,4 @@ pub(crate) use process::{
 };
 pub(crate) use socket::{accept, connect, listen, peer_address, shut_down_write};
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};
+pub(crate) use terminal::{terminal_group, tty_get, tty_set};

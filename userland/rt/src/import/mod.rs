@@ -13,6 +13,7 @@ mod process;
 mod raw;
 mod socket;
 mod surroundings;
+mod terminal;
 
 pub use allocator::EndingAllocator;
 pub(crate) use descriptor::{
@@ -29,3 +30,4 @@ pub(crate) use process::{
 };
 pub(crate) use socket::{accept, connect, listen, peer_address, shut_down_write};
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};
+pub(crate) use terminal::{terminal_group, tty_get, tty_set};

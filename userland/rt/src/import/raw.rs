@@ -23,6 +23,9 @@ pub(super) mod tidebox {
         pub(in super::super) fn kill(pid: i32, signal: u32) -> i32;
         pub(in super::super) fn sig_set(signal: u32, disposition: u32) -> i32;
         pub(in super::super) fn sig_take(out: *mut u64) -> i32;
+        pub(in super::super) fn tty_get(fd: u32, out: *mut [u8; 64]) -> i32;
+        pub(in super::super) fn tty_set(fd: u32, when: u32, from: *const [u8; 64]) -> i32;
+        pub(in super::super) fn tty_group(fd: u32, group: u32, out: *mut u32) -> i32;
         pub(in super::super) fn umask(mask: u32, out: *mut u32) -> i32;
         pub(in super::super) fn chmod(path: *const u8, len: usize, mode: u32) -> i32;
         pub(in super::super) fn mkfifo(path: *const u8, len: usize, mode: u32) -> i32;

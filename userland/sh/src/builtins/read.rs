@@ -15,6 +15,7 @@ use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
 use crate::parse::token::name_len;
 use crate::state::{EvalResult, Shell};
+use crate::terminal::TemporaryMode;
 use crate::vars::{Value, Var};
 
 /// The options of `read`.
@@ -28,6 +29,8 @@ struct Options {
     exact: bool,
     timeout_ns: Option<u64>,
     number: u32,
+    /// The terminal does not echo.
+    silent: bool,
 }
 
 /// The end of a line.
@@ -49,6 +52,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         exact: false,
         timeout_ns: None,
         number: 0,
+        silent: false,
     };
     let names = match parse(shell, args, &mut options) {
         Ok(names) => names,
@@ -72,7 +76,11 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if options.timeout_ns == Some(0) {
         return Ok(u8::from(rt::poll_read(fd, 0) != Ok(Readiness::Ready)));
     }
-    let line = read_line(shell, fd, &options)?;
+    let by_key = options.max_chars.is_some() || options.delimiter != b'\n';
+    let mode = TemporaryMode::set(fd, options.silent, by_key);
+    let line = read_line(shell, fd, &options);
+    drop(mode);
+    let line = line?;
     if let End::Failed(errno) = line.end {
         shell.report_builtin_error(format!("read error: {}: {errno}", options.number));
         return Ok(1);
@@ -93,7 +101,8 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
     while let Some(letter) = letters.next() {
         match letter {
             b'r' => options.raw = true,
-            b'e' | b's' => {}
+            b'e' => {}
+            b's' => options.silent = true,
             b'a' | b'd' | b'i' | b'n' | b'N' | b'p' | b't' | b'u' => match letters.argument() {
                 Some(value) => set(shell, options, letter, value.to_vec())?,
                 None => return Err(letters.missing_argument(shell)),
@@ -307,6 +316,7 @@ impl Shell {
             exact: false,
             timeout_ns: None,
             number,
+            silent: false,
         };
         let Some(fd) = self.io.fd(number) else { return Ok((Bytes::new(), false)) };
         self.io.flush();

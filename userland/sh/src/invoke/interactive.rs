@@ -25,6 +25,7 @@ impl Shell {
     /// Shows the prompt for a command, which `PROMPT_COMMAND` comes before, or for another line of one.
     pub(super) fn show_prompt(&mut self, first: bool) -> EvalResult {
         if first {
+            self.update_terminal();
             self.run_prompt_command()?;
         }
         let text = self.lookup(if first { b"PS1" } else { b"PS2" }).unwrap_or_default();

@@ -8,7 +8,7 @@ use tidebox_rt as rt;
 use crate::history::LinePosition;
 use crate::ir::Bytes;
 use crate::parse::{Parser, SyntaxErrorKind, Texts};
-use crate::state::{EvalResult, Shell};
+use crate::state::{EvalResult, Shell, Unwind};
 
 /// The source of lines.
 pub(crate) enum Lines<'t> {
@@ -18,8 +18,8 @@ pub(crate) enum Lines<'t> {
 
 impl Lines<'_> {
     /// The next line with its newline, which the last one may lack; empty at the end.
-    fn next(&mut self, shell: &mut Shell) -> Bytes {
-        match self {
+    fn next(&mut self, shell: &mut Shell) -> EvalResult<Bytes> {
+        Ok(match self {
             Lines::Text(text) => {
                 let len = text.iter().position(|&b| b == b'\n').map_or(text.len(), |at| at + 1);
                 let (line, rest) = text.split_at_checked(len).unwrap_or((text, b""));
@@ -27,8 +27,8 @@ impl Lines<'_> {
                 // Nothing of a script is a NUL.
                 line.iter().copied().filter(|&b| b != 0).collect()
             }
-            Lines::Stdin => read_raw_line(shell),
-        }
+            Lines::Stdin => return read_raw_line(shell),
+        })
     }
 }
 
@@ -90,7 +90,15 @@ impl Shell {
         // Number of lines read for the command.
         let mut read = 0;
         loop {
-            let line = if prompts { self.prompt_line(&mut lines, text.is_empty())? } else { lines.next(self) };
+            let line = if prompts { self.prompt_line(&mut lines, text.is_empty()) } else { lines.next(self) };
+            if prompts && line == Err(Unwind::Discard) {
+                // The interrupt key discards the lines of the command.
+                text.clear();
+                missing = MissingInput::Nothing;
+                number = number.saturating_add(std::mem::take(&mut read));
+                continue;
+            }
+            let line = line?;
             let ended = !line.ends_with(b"\n");
             read += u32::from(!line.is_empty());
             if self.options.history && !line.is_empty() {
@@ -126,11 +134,11 @@ impl Shell {
         Ok(())
     }
 
-    /// Reads the next line and prints it after the prompt, as a terminal would. `first` is set at the start of a command.
+    /// Reads the next line and prints it after the prompt, as a terminal does. `first` is set at the start of a command.
     fn prompt_line(&mut self, lines: &mut Lines<'_>, first: bool) -> EvalResult<Bytes> {
         self.show_prompt(first)?;
-        let line = lines.next(self);
-        if !line.is_empty() {
+        let line = lines.next(self)?;
+        if !line.is_empty() && !self.has_terminal() {
             self.show_line(&line);
         }
         Ok(line)
@@ -167,23 +175,24 @@ impl Shell {
     }
 }
 
-fn read_raw_line(shell: &mut Shell) -> Bytes {
+fn read_raw_line(shell: &mut Shell) -> EvalResult<Bytes> {
     let mut line = Bytes::new();
     shell.io.flush();
-    let Some(fd) = shell.io.fd(0) else { return line };
+    let Some(fd) = shell.io.fd(0) else { return Ok(line) };
     let mut byte = [0];
     loop {
         match rt::read(fd, &mut byte) {
             Ok(1) => {
                 line.extend_from_slice(&byte);
                 if byte == *b"\n" {
-                    return line;
+                    return Ok(line);
                 }
             }
+            Err(rt::Errno::INTR) if shell.has_terminal() => shell.run_pending_traps()?,
             Err(rt::Errno::INTR) => {}
             _ => {
                 end_last_line(&mut line);
-                return line;
+                return Ok(line);
             }
         }
     }

@@ -4,14 +4,15 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Disposition};
 
-use super::{CHLD, DEBUG, ERR, EXIT, RETURN};
+use super::{CHLD, DEBUG, ERR, EXIT, Keyboard, RETURN};
 use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell, TEXT_LEVELS, Unwind};
 
 impl Shell {
     /// Returns whether any signal has a trap.
     pub(crate) fn catches_signals(&self) -> bool {
-        self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty())
+        self.traps.keyboard != Keyboard::Unused
+            || self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty())
     }
 
     /// Takes the caught signals from the kernel. A signal without a trap is caught only for the EXIT trap, and ends the
@@ -19,7 +20,8 @@ impl Shell {
     pub(crate) fn catch_signals(&mut self) {
         let set = rt::sig_take().unwrap_or(0);
         self.traps.pending |= set;
-        let deadly = (1..=31).find(|signal| set >> signal & 1 == 1 && self.traps.get(*signal).is_none());
+        let is_deadly = |signal: &u8| self.traps.get(*signal).is_none() && !self.is_interrupt(*signal);
+        let deadly = (1..=31).find(|signal| set >> signal & 1 == 1 && is_deadly(signal));
         if let Some(signal) = deadly {
             self.exit_by_signal(signal);
         }
@@ -35,13 +37,18 @@ impl Shell {
     /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
     pub(crate) fn run_pending_traps(&mut self) -> EvalResult {
         if self.catches_signals() {
+            let mut interrupted = false;
             for signal in self.take_signals() {
                 match signal {
                     CHLD => self.reap(),
+                    signal if self.is_interrupt(signal) => interrupted = true,
                     signal => self.run_trap(signal)?,
                 }
             }
             self.run_child_traps()?;
+            if interrupted {
+                return self.interrupt();
+            }
         }
         Ok(())
     }

@@ -213,7 +213,15 @@ pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     };
     let text = shell.jobs.list.get(at).map(|job| [&job.text[..], b"\n"].concat()).unwrap_or_default();
     shell.print(text);
-    let Some(status) = shell.wait_job(at)? else { return Ok(shell.status) };
+    let group = shell.jobs.list.get(at).map_or(0, crate::jobs::Job::pid);
+    shell.give_foreground(group);
+    let waited = shell.wait_job(at);
+    shell.take_foreground();
+    if waited == Ok(Some(ExitStatus::Killed(crate::trap::INT))) && shell.has_terminal() {
+        // After the echo of the key. A closed standard error is ignored.
+        let _ = shell.io.write(2, b"\n");
+    }
+    let Some(status) = waited? else { return Ok(shell.status) };
     if at < shell.jobs.list.len() {
         shell.jobs.finish(at);
     }

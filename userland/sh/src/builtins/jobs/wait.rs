@@ -158,7 +158,7 @@ fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> Eval
             Ok(None) => {}
             Err(Errno::INTR) => {
                 if let Some(signal) = shell.signal_that_ends_waiting()? {
-                    shell.run_trap(signal)?;
+                    shell.handle_signal(signal)?;
                     return Ok(128_u8.saturating_add(signal));
                 }
             }

@@ -1,0 +1,4 @@
+//! The line discipline by its keys, and terminals through system calls.
+
+mod calls;
+mod discipline;
