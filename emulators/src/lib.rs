@@ -19,6 +19,7 @@ pub mod modal;
 mod registry;
 pub mod runloop;
 mod serve;
+mod terminal;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
 pub use registry::{

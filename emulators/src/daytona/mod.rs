@@ -9,6 +9,7 @@ mod files;
 mod interpreter;
 mod metrics;
 mod process;
+mod pty;
 mod request;
 mod session;
 mod signature;
@@ -53,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: session::Sessions,
     pub(crate) snapshots: Arc<Mutex<snapshots::Snapshots>>,
     pub(crate) contexts: Arc<Mutex<interpreter::Contexts>>,
+    pub(crate) terminals: pty::Terminals,
 }
 
 /// Returns all routes. `url` is the server's URL, which the control plane returns; `key` is required from clients.
@@ -66,6 +68,7 @@ pub fn router(registry: SandboxRegistry, url: &str, key: &str) -> Router {
         sessions: session::Sessions::default(),
         snapshots: Arc::default(),
         contexts: Arc::default(),
+        terminals: Arc::default(),
     };
     Router::new()
         .nest("/api", control_plane())
@@ -120,6 +123,11 @@ fn toolbox() -> Router<Shared> {
         .route("/process/interpreter/context", post(interpreter::create).get(interpreter::list))
         .route("/process/interpreter/context/{context}", delete(interpreter::delete))
         .route("/process/interpreter/execute", get(interpreter::execute))
+        .route("/process/pty", post(pty::create).get(pty::list))
+        .route("/process/pty/create-connect", get(pty::create_and_connect))
+        .route("/process/pty/{session}", get(pty::info).delete(pty::delete))
+        .route("/process/pty/{session}/resize", post(pty::resize))
+        .route("/process/pty/{session}/connect", get(pty::connect))
         .route("/process/session", post(session::create).get(session::list))
         .route("/process/session/entrypoint", any(absent))
         .route("/process/session/entrypoint/logs", any(absent))
@@ -196,8 +204,7 @@ pub(crate) fn absent_message(feature: &str) -> String {
 }
 
 /// Features of Daytona that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 17] = [
-    ("/process/pty", "terminals (PTY)"),
+const ABSENT: [(&str, &str); 16] = [
     ("/process/session/entrypoint", "entrypoint sessions"),
     ("/computeruse", "computer use: sandboxes have no display"),
     ("/git/", "Git"),
@@ -223,13 +230,7 @@ async fn absent(uri: Uri, upgrade: Result<WebSocketUpgrade, WebSocketUpgradeReje
         return absent_call(uri.path());
     };
     let reason = absent_message(&absent_feature(uri.path()));
-    let is_terminal = uri.path().contains("/process/pty");
     upgrade.on_upgrade(move |mut socket| async move {
-        if is_terminal {
-            // Clients of terminals read the error from a control message.
-            let control = json!({ "type": "control", "status": "error", "error": reason });
-            let _ = socket.send(Message::Text(control.to_string().into())).await;
-        }
         let close = CloseFrame { code: CLOSE_INTERNAL, reason: reason.into() };
         // A client that has disconnected needs no close message.
         let _ = socket.send(Message::Close(Some(close))).await;

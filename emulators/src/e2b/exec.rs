@@ -16,14 +16,16 @@ use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
+use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream, StopReason};
 use tidebox_remote_adapters::e2b::{Frame, FrameReader};
 use tokio::sync::{mpsc, oneshot};
 
 use super::envd::{call_error_response, path};
-use super::{HOME, Shared, absent_message, error_response};
+use super::pty::{self, NewPty, Pty};
+use super::{HOME, Shared, error_response};
 use crate::input::Input;
 use crate::registry::SandboxRecord;
+use crate::terminal::Terminal;
 
 /// Flag of the last envelope.
 const END_OF_STREAM: u8 = 2;
@@ -46,28 +48,56 @@ pub(crate) struct Process {
     config: ProcessConfig,
     tag: Option<String>,
     input: Option<Input>,
+    terminal: Option<Terminal>,
     /// Value of [`MARK`] in the environment of its processes.
     mark: String,
     /// Clients that follow its events.
     listeners: Vec<mpsc::UnboundedSender<Bytes>>,
 }
 
+impl Process {
+    /// Creates the record of a command in a terminal.
+    pub(super) fn in_terminal(
+        terminal: Terminal,
+        config: ProcessConfig,
+        tag: Option<String>,
+        kill: oneshot::Sender<()>,
+        listener: mpsc::UnboundedSender<Bytes>,
+    ) -> Self {
+        let (kill, terminal, listeners) = (Some(kill), Some(terminal), vec![listener]);
+        Self { kill, config, tag, input: None, terminal, mark: String::new(), listeners }
+    }
+
+    /// Returns the terminal, if it has one.
+    pub(super) fn terminal(&self) -> Option<&Terminal> {
+        self.terminal.as_ref()
+    }
+
+    /// Sends a message to all listeners.
+    pub(super) fn send(&self, message: &Bytes) {
+        for listener in &self.listeners {
+            // The client may have disconnected.
+            let _ = listener.send(message.clone());
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct Start {
     process: ProcessConfig,
     tag: Option<String>,
-    pty: Option<Value>,
+    pty: Option<Pty>,
     #[serde(default)]
     stdin: bool,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
-struct ProcessConfig {
-    cmd: String,
+pub(super) struct ProcessConfig {
+    pub(super) cmd: String,
     #[serde(default)]
-    args: Vec<String>,
+    pub(super) args: Vec<String>,
     #[serde(default)]
-    envs: BTreeMap<String, String>,
+    pub(super) envs: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
 }
@@ -83,9 +113,6 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
     let Some(Ok(Start { process, tag, pty, stdin })) = message.map(|message| serde_json::from_slice(&message)) else {
         return streamed(Body::from(last(Some(("invalid_argument", "the message cannot be read")))));
     };
-    if pty.is_some() {
-        return streamed(Body::from(last(Some(("unimplemented", &absent_message("terminals (PTY)"))))));
-    }
     if let Some(user) = unknown_user(&headers) {
         return streamed(Body::from(last(Some(("unauthenticated", &format!("invalid username: '{user}'"))))));
     }
@@ -98,6 +125,10 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
     if !matches!(sandbox.sandbox.ls(&directory).await, Ok(Ok(listed)) if !listed.entries.is_empty() || is_directory(&sandbox, &cwd).await)
     {
         return streamed(Body::from(last(Some(("invalid_argument", &format!("cwd '{cwd}' does not exist"))))));
+    }
+    if let Some(pty) = pty {
+        let sandbox = (id, sandbox);
+        return pty::start(shared, NewPty { sandbox, process, tag, pty, cwd: directory, time, keepalive }).await;
     }
     let input = match stdin {
         true => Some(Input::open(&sandbox.sandbox).await),
@@ -115,8 +146,9 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
     request.env.push((MARK.to_owned(), mark.clone()));
     let (listener, events) = mpsc::unbounded_channel();
     let (kill, killed) = oneshot::channel();
-    let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
-    let started = Process { kill: Some(kill), config: process, tag, input, mark, listeners: vec![listener] };
+    let pid = next_pid();
+    let (kill, terminal, listeners) = (Some(kill), None, vec![listener]);
+    let started = Process { kill, config: process, tag, input, terminal, mark, listeners };
     shared.processes.lock().insert((id.clone(), pid), started);
     shared.emit(&(id.clone(), pid), &event(json!({ "start": { "pid": pid } })));
     tokio::spawn(run(shared, (id, pid), sandbox, request, killed));
@@ -125,6 +157,11 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
 
 /// Process id of the next command.
 static NEXT_PID: AtomicU64 = AtomicU64::new(100);
+
+/// Returns the process id of the next command.
+pub(super) fn next_pid() -> u64 {
+    NEXT_PID.fetch_add(1, Ordering::Relaxed)
+}
 
 /// `process.Process/Connect`: the events of a command after the request.
 pub(super) async fn connect(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
@@ -186,7 +223,7 @@ fn line(process: &ProcessConfig) -> String {
 
 impl Shared {
     /// Sends an event of a command to its listeners. Those that have disconnected are removed.
-    fn emit(&self, key: &(String, u64), message: &Bytes) {
+    pub(super) fn emit(&self, key: &(String, u64), message: &Bytes) {
         if let Some(process) = self.processes.lock().get_mut(key) {
             process.listeners.retain(|listener| listener.send(message.clone()).is_ok());
         }
@@ -217,24 +254,19 @@ async fn run(
     if let Some(input) = process.as_ref().and_then(|process| process.input.as_ref()) {
         input.remove().await;
     }
-    let emit = |message: Bytes| {
-        for listener in process.iter().flat_map(|process| &process.listeners) {
-            // The client may have disconnected.
-            let _ = listener.send(message.clone());
-        }
-    };
+    let emit = |message: Bytes| process.iter().for_each(|process| process.send(&message));
     match ended {
-        None => {
-            emit(event(json!({ "end": { "exitCode": -1, "status": "signal: killed", "error": "signal: killed" } })));
-            emit(last(None));
+        None => emit_end(None, false, &emit),
+        Some(Ok(response)) => {
+            let is_timeout = response.stopped_by == Some(StopReason::Timeout);
+            emit_end(response.exit_code.or(Some(-1)), is_timeout, &emit);
         }
-        Some(Ok(response)) => ended_by_itself(&response, &emit),
         Some(Err(error)) => emit(last(Some(("internal", &error.to_string())))),
     }
 }
 
 /// Streams the events of a command, with keepalive events in pauses.
-fn follow(
+pub(super) fn follow(
     events: mpsc::UnboundedReceiver<Bytes>,
     keepalive: Option<Duration>,
 ) -> impl futures_util::Stream<Item = Result<Bytes, std::convert::Infallible>> {
@@ -247,22 +279,26 @@ fn follow(
     })
 }
 
-fn ended_by_itself(response: &ExecuteResponse, tell: &impl Fn(Bytes)) {
-    if response.stopped_by == Some(StopReason::Timeout) {
-        return tell(last(Some(("deadline_exceeded", "context deadline exceeded"))));
+/// Sends the last events of a command: of one that was killed if it has no exit code.
+pub(super) fn emit_end(exit_code: Option<i32>, is_timeout: bool, emit: &impl Fn(Bytes)) {
+    if is_timeout {
+        return emit(last(Some(("deadline_exceeded", "context deadline exceeded"))));
     }
-    let code = response.exit_code.unwrap_or(-1);
+    let Some(code) = exit_code else {
+        emit(event(json!({ "end": { "exitCode": -1, "status": "signal: killed", "error": "signal: killed" } })));
+        return emit(last(None));
+    };
     let status = format!("exit status {code}");
     // As in all protobuf JSON, zero and an empty error are omitted.
     let end = match code {
         0 => json!({ "exited": true, "status": status }),
         _ => json!({ "exitCode": code, "exited": true, "status": status, "error": status }),
     };
-    tell(event(json!({ "end": end })));
-    tell(last(None));
+    emit(event(json!({ "end": end })));
+    emit(last(None));
 }
 
-fn event(event: Value) -> Bytes {
+pub(super) fn event(event: Value) -> Bytes {
     Bytes::from(Frame::write(0, json!({ "event": event }).to_string().as_bytes()))
 }
 
@@ -288,13 +324,13 @@ pub(super) struct SendSignal {
 
 /// Selects a command by process id or tag.
 #[derive(Debug, Deserialize)]
-struct Selector {
+pub(super) struct Selector {
     pid: Option<u64>,
     tag: Option<String>,
 }
 
 impl Selector {
-    fn pid(&self, sandbox: &str, processes: &super::Processes) -> Option<u64> {
+    pub(super) fn pid(&self, sandbox: &str, processes: &super::Processes) -> Option<u64> {
         let has_tag = |process: &Process| self.tag.is_some() && process.tag == self.tag;
         let mut here = processes.iter().filter(|((of, _), _)| of == sandbox);
         self.pid.or_else(|| here.find(|(_, process)| has_tag(process)).map(|((_, pid), _)| *pid))
@@ -326,7 +362,7 @@ pub(super) async fn send_signal(
     if !params.signal.is_empty() && !params.signal.starts_with("SIGNAL_") {
         return error_response(400, &format!("unknown signal {}", params.signal));
     }
-    let mark = {
+    let target = {
         let mut processes = shared.processes.lock();
         let pid = params.process.pid(&id, &processes);
         let Some(process) = pid.and_then(|pid| processes.get_mut(&(id, pid))) else {
@@ -339,9 +375,13 @@ pub(super) async fn send_signal(
             }
             return Json(json!({})).into_response();
         }
-        process.mark.clone()
+        process.terminal.clone().ok_or_else(|| process.mark.clone())
     };
-    match terminate(&sandbox, &mark).await {
+    let terminated = match target {
+        Ok(terminal) => terminal.terminate().await,
+        Err(mark) => terminate(&sandbox, &mark).await,
+    };
+    match terminated {
         Ok(()) => Json(json!({})).into_response(),
         Err(error) => CallError(500, "internal", error.to_string()).into_response(),
     }
@@ -358,7 +398,19 @@ async fn terminate(sandbox: &SandboxRecord, mark: &str) -> tidebox_core::Result<
 
 /// Error of a call: status, code and message.
 #[derive(Debug)]
-struct CallError(u16, &'static str, String);
+pub(super) struct CallError(u16, &'static str, String);
+
+impl CallError {
+    /// The error for a command that does not exist.
+    pub(super) fn not_found(selector: &Selector) -> Self {
+        Self(404, "not_found", format!("process with {selector} not found"))
+    }
+
+    /// The error of a call for a terminal about another command.
+    pub(super) fn without_terminal() -> Self {
+        Self(400, "failed_precondition", "tty not assigned to process".to_owned())
+    }
+}
 
 impl IntoResponse for CallError {
     fn into_response(self) -> Response {
@@ -366,16 +418,26 @@ impl IntoResponse for CallError {
     }
 }
 
+/// Destination of input.
+#[derive(Debug)]
+enum InputTarget {
+    Pipe(Input),
+    Terminal(Terminal),
+}
+
 impl Shared {
     /// Returns the standard input of a command.
-    fn input(&self, sandbox: &str, selector: &Selector) -> Result<Input, CallError> {
+    fn input(&self, sandbox: &str, selector: &Selector) -> Result<InputTarget, CallError> {
         let processes = self.processes.lock();
         let pid = selector.pid(sandbox, &processes);
         let Some(process) = pid.and_then(|pid| processes.get(&(sandbox.to_owned(), pid))) else {
-            return Err(CallError(404, "not_found", format!("process with {selector} not found")));
+            return Err(CallError::not_found(selector));
         };
+        if let Some(terminal) = &process.terminal {
+            return Ok(InputTarget::Terminal(terminal.clone()));
+        }
         let closed = || CallError(400, "failed_precondition", "stdin not enabled or closed".to_owned());
-        process.input.clone().ok_or_else(closed)
+        process.input.clone().map(InputTarget::Pipe).ok_or_else(closed)
     }
 }
 
@@ -387,13 +449,23 @@ struct ProcessInput {
 }
 
 impl ProcessInput {
-    async fn send(self, input: &Input) -> Result<(), CallError> {
-        if self.pty.is_some() {
-            return Err(CallError(501, "unimplemented", absent_message("terminals (PTY)")));
-        }
+    async fn send(self, input: &InputTarget) -> Result<(), CallError> {
         let invalid = |_| CallError(400, "invalid_argument", "the input is not base64".to_owned());
-        let bytes = BASE64.decode(self.stdin.unwrap_or_default()).map_err(invalid)?;
-        input.send(bytes).await.map_err(|error| CallError(500, "internal", error))
+        let decode = |text: Option<String>| BASE64.decode(text.unwrap_or_default()).map_err(invalid);
+        match input {
+            InputTarget::Terminal(_) if self.stdin.is_some() => {
+                let message = "tty assigned to process — input should be written to the pty, not the stdin";
+                Err(CallError(400, "failed_precondition", message.to_owned()))
+            }
+            InputTarget::Terminal(terminal) => {
+                let sent = terminal.write(&decode(self.pty)?).await;
+                sent.map_err(|error| CallError(500, "internal", error.message().to_owned()))
+            }
+            InputTarget::Pipe(_) if self.pty.is_some() => Err(CallError::without_terminal()),
+            InputTarget::Pipe(input) => {
+                input.send(decode(self.stdin)?).await.map_err(|error| CallError(500, "internal", error))
+            }
+        }
     }
 }
 
@@ -415,10 +487,6 @@ pub(super) async fn send_input(
         Err(rejected) => return *rejected,
     };
     let input = match shared.input(&id, &params.process) {
-        // A terminal does not exist, whatever its process.
-        Err(_) if params.input.pty.is_some() => {
-            return CallError(501, "unimplemented", absent_message("terminals (PTY)")).into_response();
-        }
         Err(error) => return error.into_response(),
         Ok(input) => input,
     };
@@ -467,7 +535,7 @@ pub(super) async fn stream_input(State(shared): State<Shared>, headers: HeaderMa
 
 impl Shared {
     /// Handles one message of a stream of input.
-    async fn take_input(&self, id: &str, message: &[u8], input: &mut Option<Input>) -> Result<(), CallError> {
+    async fn take_input(&self, id: &str, message: &[u8], input: &mut Option<InputTarget>) -> Result<(), CallError> {
         let invalid = || CallError(400, "invalid_argument", "the message cannot be read".to_owned());
         let message: StreamedInput = serde_json::from_slice(message).map_err(|_| invalid())?;
         if let Some(start) = message.start {
@@ -497,9 +565,13 @@ pub(super) async fn close_stdin(
         Err(rejected) => return *rejected,
     };
     match shared.input(&id, &params.process) {
-        Ok(input) => {
+        Ok(InputTarget::Pipe(input)) => {
             input.close().await;
             Json(json!({})).into_response()
+        }
+        Ok(InputTarget::Terminal(_)) => {
+            let message = "cannot close stdin for PTY process — send Ctrl+D (0x04) instead";
+            CallError(400, "failed_precondition", message.to_owned()).into_response()
         }
         Err(error) => error.into_response(),
     }

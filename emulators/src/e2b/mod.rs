@@ -8,6 +8,7 @@ mod envd;
 mod exec;
 mod files;
 mod filesystem;
+mod pty;
 mod signature;
 mod snapshots;
 mod watch;
@@ -84,6 +85,7 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/process.Process/CloseStdin", post(exec::close_stdin))
         .route("/process.Process/SendSignal", post(exec::send_signal))
         .route("/process.Process/List", post(exec::list))
+        .route("/process.Process/Update", post(pty::update))
         .route("/filesystem.Filesystem/Stat", post(filesystem::stat))
         .route("/filesystem.Filesystem/ListDir", post(filesystem::list_dir))
         .route("/filesystem.Filesystem/MakeDir", post(filesystem::make_dir))
@@ -126,8 +128,7 @@ pub(crate) fn absent_message(feature: &str) -> String {
 }
 
 /// Features of E2B that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 9] = [
-    ("/process.Process/Update", "terminals (PTY)"),
+const ABSENT: [(&str, &str); 8] = [
     ("/network", "network rules: local sandboxes have no network"),
     ("/logs", "logs of sandboxes"),
     ("/tags", "template tags"),

@@ -2,7 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { Daytona, DaytonaNotFoundError } = require("@daytona/sdk");
-const { GROWS, WAITS, nothingGrows, proved, session } = require("./session.cjs");
+const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
   const daytona = new Daytona();
@@ -47,6 +47,23 @@ async function main() {
   await sandbox.process.getSessionCommandLogs("s", talk.cmdId, hear, () => {});
   assert.equal(echoed, "got one\ngot two\n");
   await sandbox.process.deleteSession("s");
+
+  // Terminals.
+  let screen = "";
+  const decoder = new TextDecoder();
+  const onData = (data) => (screen += decoder.decode(data));
+  const terminal = await sandbox.process.createPty({ id: "term", cwd: "/tmp", envs: { X: "1" }, cols: 90, rows: 30, onData });
+  await terminal.waitForConnection();
+  await terminal.sendInput('echo "<$X>"; pwd; stty size\n');
+  await until(() => screen.includes("<1>\r\n/tmp\r\n30 90\r\n"));
+  assert.equal((await terminal.resize(100, 40)).cols, 100);
+  await terminal.sendInput("stty size; cat\n");
+  await until(() => screen.includes("40 100\r\n"));
+  await terminal.sendInput("\x03");
+  await until(() => screen.includes("^C"));
+  assert.deepEqual((await sandbox.process.listPtySessions()).map((session) => session.id), ["term"]);
+  await terminal.sendInput("exit 3\n");
+  assert.equal((await terminal.wait()).exitCode, 3);
 
   // Files.
   const everyByte = Buffer.alloc(1 << 20, Buffer.from([...Array(256).keys()]));

@@ -140,6 +140,42 @@ assert process.execute_session_command("input", SessionExecuteRequest(command="c
 process.execute_session_command("input", SessionExecuteRequest(command="cat", run_async=True))
 process.delete_session("input")
 
+# Terminals: keys, echo, variables, directory, size, Ctrl-C, a second client, the end.
+def shown(events, text):
+    """Returns the output of a terminal up to a text."""
+    screen = ""
+    while text not in screen:
+        screen += next(events).decode()
+    return screen
+
+
+terminal = process.create_pty_session("term", cwd="/tmp", envs={"X": "1"}, pty_size=PtySize(rows=30, cols=90))
+events = iter(terminal)
+terminal.send_input('echo "<$X $TERM>"; pwd; stty size\n')
+assert "<1 xterm-256color>\r\n/tmp\r\n30 90\r\n" in shown(events, "30 90\r\n")
+assert terminal.resize(PtySize(rows=40, cols=100)).cols == 100
+terminal.send_input(b"stty size\r")
+shown(events, "40 100\r\n")
+raises(DaytonaConflictError, lambda: process.create_pty_session("term"))
+terminal.send_input("echo begun; sleep 100\n")
+shown(events, "\nbegun\r\n")
+terminal.send_input(b"\x03")
+shown(events, "^C")
+info = process.get_pty_session_info("term")
+assert (info.active, info.rows, info.cols, info.cwd, info.envs) == (True, 40, 100, "/tmp", {"X": "1"}), info
+assert [session.id for session in process.list_pty_sessions()] == ["term"]
+other = process.connect_pty_session("term")
+other.wait_for_connection()
+other.send_input("exit 3\n")
+assert (other.wait().exit_code, terminal.wait().exit_code) == (3, 3)
+until(lambda: process.list_pty_sessions() == [])
+terminal = process.create_pty_session("term")
+process.kill_pty_session("term")
+assert terminal.wait().exit_code == 137
+raises(DaytonaNotFoundError, lambda: process.get_pty_session_info("term"))
+raises(DaytonaNotFoundError, lambda: process.resize_pty_session("term", PtySize(rows=24, cols=80)))
+raises(DaytonaError, lambda: process.connect_pty_session("term"))
+
 # Files: text, bytes, many, lists, moves, searches.
 files = sandbox.fs
 assert sandbox.get_work_dir() == "/home/daytona" == sandbox.get_user_home_dir() == sandbox.get_user_root_dir()
@@ -322,11 +358,6 @@ absent(lambda: daytona.volume.delete(SimpleNamespace(id="x")), "no volumes")
 absent(process.get_entrypoint_session, "no entrypoint sessions")
 absent(process.get_entrypoint_logs, "no entrypoint sessions")
 absent(lambda: asyncio.run(process.get_entrypoint_logs_async(print, print)), "no entrypoint sessions")
-absent(lambda: process.create_pty_session("x"), "no terminals")
-absent(lambda: process.connect_pty_session("x"), "no terminals")
-absent(lambda: process.resize_pty_session("x", PtySize(rows=24, cols=80)), "no terminals")
-absent(process.list_pty_sessions, "no terminals")
-all_absent(process, ["get_pty_session_info", "kill_pty_session"], "no terminals")
 all_absent(sandbox.git, public(Git), "no Git", {"files": ["x"]})
 server = sandbox.create_lsp_server("python", "/home/daytona")
 position = {"position": LspCompletionPosition(line=1, character=1)}

@@ -76,7 +76,21 @@ async function main() {
   assert.equal(await copy.files.read("/home/user/many/0"), "0");
   await copy.kill();
   assert.ok(await Sandbox.deleteSnapshot(taken.snapshotId));
-  await assert.rejects(sandbox.pty.create({ cols: 80, rows: 24, onData: () => {} }), /Tidebox's emulator of E2B has no terminals/);
+
+  // Terminals.
+  let screen = "";
+  const decoder = new TextDecoder();
+  const terminal = await sandbox.pty.create({ cols: 80, rows: 24, cwd: "/tmp", onData: (data) => (screen += decoder.decode(data)) });
+  const press = (keys) => sandbox.pty.sendInput(terminal.pid, new TextEncoder().encode(keys));
+  await press("pwd; stty size\r");
+  await until(() => screen.includes("/tmp\r\n24 80\r\n"));
+  await sandbox.pty.resize(terminal.pid, { cols: 100, rows: 40 });
+  await press("stty size; cat\r");
+  await until(() => screen.includes("40 100\r\n"));
+  await press("\x03");
+  await until(() => screen.includes("^C"));
+  assert.ok(await sandbox.pty.kill(terminal.pid));
+  await assert.rejects(terminal.wait());
   await assert.rejects(sandbox.updateNetwork({}), /Tidebox's emulator of E2B has no network rules/);
 
   // Lists and lifetimes.

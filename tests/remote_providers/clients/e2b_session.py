@@ -213,6 +213,44 @@ forks[0].files.write("/home/user/a/b.txt", "other")
 assert forks[1].files.read("/home/user/a/b.txt") == sandbox.files.read("/home/user/a/b.txt") == "héllo\n"
 assert [fork.kill() for fork in forks] == [True, True]
 
+# Terminals: keys, echo, variables, directory, size, Ctrl-C, a second client, the end.
+def shown(events, text):
+    """Returns the output of a terminal up to a text."""
+    screen = ""
+    while text not in screen:
+        screen += next(events)[2].decode()
+    return screen
+
+
+size = PtySize(rows=24, cols=80)
+terminal = sandbox.pty.create(size, cwd="/tmp", envs={"X": "1"})
+events = iter(terminal)
+sandbox.pty.send_stdin(terminal.pid, b"echo \"<$X $TERM>\"; pwd; stty size\r")
+assert "<1 xterm-256color>\r\n/tmp\r\n24 80\r\n" in shown(events, "24 80\r\n")
+sandbox.pty.resize(terminal.pid, PtySize(rows=40, cols=100))
+sandbox.pty.stream_input(terminal.pid, [b"stty ", b"size\r"])
+shown(events, "40 100\r\n")
+sandbox.pty.send_stdin(terminal.pid, b"echo begun; sleep 100\r")
+shown(events, "\nbegun\r\n")
+sandbox.pty.send_stdin(terminal.pid, b"\x03")
+shown(events, "^C")
+assert terminal.pid in [process.pid for process in sandbox.commands.list()]
+other = sandbox.pty.connect(terminal.pid)
+sandbox.pty.send_stdin(terminal.pid, b"exit 3\r")
+assert raises(CommandExitException, other.wait).exit_code == 3
+assert raises(CommandExitException, terminal.wait).exit_code == 3
+terminal = sandbox.pty.create(size, timeout=0)
+assert sandbox.pty.kill(terminal.pid) is True
+raises(CommandExitException, terminal.wait)
+raises(NotFoundException, lambda: sandbox.pty.stream_input(1, [b"x"]))
+raises(NotFoundException, lambda: sandbox.pty.connect(1))
+raises(NotFoundException, lambda: sandbox.pty.resize(1, size))
+raises(NotFoundException, lambda: sandbox.pty.send_stdin(1, b"x"))
+assert sandbox.pty.kill(999999) is False
+piped = sandbox.commands.run("cat", background=True, stdin=True)
+raises(SandboxException, lambda: sandbox.pty.send_stdin(piped.pid, b"x"))
+piped.kill()
+
 # What is absent says so.
 absent(lambda: sandbox.create_snapshot(mode="full"), "Tidebox's emulator of E2B has no snapshots of memory")
 absent(lambda: sandbox.files.write("/tmp/x", "x" * 2000, gzip=True), "no compressed uploads")
@@ -223,13 +261,6 @@ absent(lambda: sandbox.update_network({"deny_out": ["0.0.0.0/0"]}), "no network 
 idle = sandbox.commands.run("sleep 60", background=True)
 raises(SandboxException, lambda: sandbox.commands.send_stdin(idle.pid, "x"))
 idle.kill()
-size = PtySize(rows=24, cols=80)
-absent(lambda: sandbox.pty.create(size), "no terminals")
-absent(lambda: sandbox.pty.resize(1, size), "no terminals")
-absent(lambda: sandbox.pty.send_stdin(1, b"x"), "no terminals")
-raises(NotFoundException, lambda: sandbox.pty.stream_input(1, [b"x"]))
-raises(NotFoundException, lambda: sandbox.pty.connect(1))
-assert sandbox.pty.kill(999999) is False
 silent = ["get_config", "remote_get", "pull", "push"]
 absent(lambda: sandbox.git.pull("/tmp", "origin", "main"), "git: command not found")
 absent(lambda: sandbox.git.push("/tmp", "origin", "main"), "git: command not found")
