@@ -20,3 +20,6 @@ mod determinism {}
 
 #[doc = include_str!("../docs/network.md")]
 mod network {}
+
+#[doc = include_str!("../docs/git.md")]
+mod git {}

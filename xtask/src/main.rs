@@ -7,6 +7,7 @@
 mod c_runtime;
 mod demo;
 mod fuzz;
+mod git_suite;
 mod layers;
 mod licences;
 mod notices;
@@ -53,6 +54,9 @@ usage: cargo xtask <command>
             run modules of CPython's own tests in the sandbox [default: ten of them]; DIR contains the package `test`
             [default: fetched from Debian's packages]
   pack git  compile Git for the sandbox and write the archives of the pack `git`
+  git-suite [--sample N] [--again] [SCRIPT...]
+            run scripts of Git's own tests with Git of the host and in the sandbox [default: all, or N random ones], and
+            compare; results are kept in the target directory, and --again replaces them
   pack c-runtime
             compile the runtime of programs in C and its tests
   soak [--minutes N]
@@ -87,7 +91,8 @@ fn main() -> ExitCode {
         ["python", "--dev"] => {
             run(|project, progress| python_package::step(project, progress, python_package::Frameworks::All))
         }
-        ["pack", "git"] => run(pack_git::pack_git),
+        ["pack", "git"] => run(|project, progress| pack_git::pack_git(project, progress).map(drop)),
+        ["git-suite", arguments @ ..] => run(|project, progress| git_suite::git_suite(project, progress, arguments)),
         ["pack", "c-runtime"] => run(c_runtime::c_runtime),
         ["soak"] => run(|project, progress| soak(project, progress, "10")),
         ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),

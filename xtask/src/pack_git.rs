@@ -15,7 +15,7 @@ use crate::step::{Progress, output, run};
 const RETRY: &str = "cargo xtask pack git";
 
 /// The version of Debian 12, whose program recorded the cases in `tests/spec`.
-const VERSION: &str = "2.39.5";
+pub(crate) const VERSION: &str = "2.39.5";
 const SOURCE: &str = "git_2.39.5.orig.tar.xz";
 const SOURCE_SHA256: &str = "c58da92c378df4a986ca33266897a7397e86c22ee266a284d8c2432c39066b59";
 const SOURCE_POOL: &str = "pool/main/g/git/git_2.39.5.orig.tar.xz";
@@ -64,23 +64,72 @@ const UNAVAILABLE: [&str; 13] = [
 /// Maximum size of an archive in bytes.
 const MAX_BYTES: u64 = 5 << 20;
 
+/// Directories of a build of the pack, for `make` in Git's source.
+#[derive(Debug)]
+pub(crate) struct Build {
+    /// Git's source with the patch, compiled for the sandbox.
+    pub(crate) source: PathBuf,
+    zig: Zig,
+    runtime: PathBuf,
+    zlib: PathBuf,
+}
+
+impl Build {
+    /// Returns a command that makes targets of Git's Makefile for the sandbox.
+    pub(crate) fn make(&self, project: &Project) -> Command {
+        let include = project.root.join("packs/c-runtime/include");
+        let mut make = Command::new("make");
+        make.current_dir(&self.source).arg("--no-print-directory").arg("-s").arg(jobs());
+        // The Makefile must not look at the host.
+        make.args(["uname_S=WASI", "uname_M=wasm32", "uname_R=", "uname_V=", "uname_O="]);
+        make.arg(format!("CC={} -I{} -I{}", self.zig.cc(), include.display(), self.zlib.display()));
+        make.arg(format!("AR={} ar", self.zig.program.display()));
+        make.arg(format!("RUNTIME={}", self.runtime.display())).arg(format!("ZLIB={}", self.zlib.display()));
+        self.zig.set_cache(&mut make);
+        make
+    }
+}
+
+/// Returns the option of `make` for parallel jobs.
+pub(crate) fn jobs() -> String {
+    format!("-j{}", env::var("CARGO_BUILD_JOBS").unwrap_or_else(|_| "2".into()))
+}
+
+/// Returns the directory of the pack and of its build.
+fn pack_dir(project: &Project) -> PathBuf {
+    project.target.join("pack-git")
+}
+
+/// Returns the build that `cargo xtask pack git` left, or builds the pack.
+pub(crate) fn find_or_build(project: &Project, progress: &mut Progress) -> Result<Build> {
+    let dir = pack_dir(project);
+    let source = dir.join(format!("git-{VERSION}"));
+    if !source.join("git").is_file() {
+        return pack_git(project, progress);
+    }
+    let zig = c_runtime::zig(project, progress)?;
+    let runtime = c_runtime::build(project, progress, &zig)?;
+    Ok(Build { source, zig, runtime, zlib: dir.join("zlib") })
+}
+
 /// Runs `cargo xtask pack git`.
-pub(crate) fn pack_git(project: &Project, progress: &mut Progress) -> Result<()> {
-    let dir = project.target.join("pack-git");
+pub(crate) fn pack_git(project: &Project, progress: &mut Progress) -> Result<Build> {
+    let dir = pack_dir(project);
     fs::create_dir_all(&dir)?;
     let zig = c_runtime::zig(project, progress)?;
     let runtime = c_runtime::build(project, progress, &zig)?;
-    let archive = progress.step("fetch Git's source", |_| fetch_source(&dir))?;
+    progress.step("fetch Git's source", |_| fetch_source(&dir))?;
     let zlib = progress.step("compile zlib", |_| compile_zlib(&dir, &zig))?;
-    let source = progress.step("unpack and patch Git", |_| unpack(project, &dir, &archive))?;
-    progress.step("compile Git", |_| compile(project, &source, &zig, &runtime, &zlib))?;
-    let tree = progress.step("collect the files of the pack", |_| collect(project, &dir, &source))?;
+    let source = progress.step("unpack and patch Git", |_| unpack_patched(project, &dir))?;
+    let build = Build { source, zig, runtime, zlib };
+    progress.step("compile Git", |_| compile(project, &build))?;
+    let tree = progress.step("collect the files of the pack", |_| collect(project, &dir, &build.source))?;
     for path in write_archives(project, &dir, &tree)? {
         let bytes = fs::metadata(&path)?.len();
         ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", path.display());
         progress.print(&format!("{}: {:.2} MiB", path.display(), bytes as f64 / f64::from(1 << 20)));
     }
-    Ok(())
+    Ok(build)
 }
 
 /// Downloads the source with apt, from the mirrors of this host and then from Debian. apt verifies the checksum.
@@ -113,9 +162,17 @@ fn sha256(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&line).split(' ').next().unwrap_or_default().to_owned())
 }
 
-/// Fetches the crate by a package that depends on it, whose lock file has the checksum, and compiles its zlib. Returns the
-/// directory with the library and its headers.
+/// Compiles zlib for the sandbox. Returns the directory with the library and its headers.
 fn compile_zlib(dir: &Path, zig: &Zig) -> Result<PathBuf> {
+    let out = dir.join("zlib");
+    let files = zlib_files(dir, &out)?;
+    zig.library(&files, &["-O2", "-w"], &out, "libz.a")?;
+    Ok(out)
+}
+
+/// Fetches the crate by a package that depends on it, whose lock file has the checksum. Copies zlib's headers to `out`, and returns
+/// its C files.
+pub(crate) fn zlib_files(dir: &Path, out: &Path) -> Result<Vec<PathBuf>> {
     let package = dir.join("zlib-package");
     fs::create_dir_all(package.join("src"))?;
     fs::write(package.join("src/lib.rs"), "")?;
@@ -134,43 +191,36 @@ fn compile_zlib(dir: &Path, zig: &Zig) -> Result<PathBuf> {
     let found = packages.iter().find(|package| package["name"] == ZLIB_CRATE).context("zlib's crate is missing")?;
     let manifest = found["manifest_path"].as_str().context("a package has no manifest")?;
     let source = Path::new(manifest).parent().context("a manifest has no directory")?.join("src/zlib");
-
-    let out = dir.join("zlib");
-    fs::create_dir_all(&out)?;
+    fs::create_dir_all(out)?;
     for header in ["zlib.h", "zconf.h"] {
         fs::copy(source.join(header), out.join(header))?;
     }
-    let files: Vec<PathBuf> = ZLIB_FILES.iter().map(|name| source.join(name).with_extension("c")).collect();
-    zig.library(&files, &["-O2", "-w"], &out, "libz.a")?;
-    Ok(out)
+    Ok(ZLIB_FILES.iter().map(|name| source.join(name).with_extension("c")).collect())
 }
 
-/// Unpacks the source into a fresh directory and applies the patch.
-fn unpack(project: &Project, dir: &Path, archive: &Path) -> Result<PathBuf> {
+/// Unpacks Git's source into a fresh directory below `dir`.
+pub(crate) fn unpack(project: &Project, dir: &Path) -> Result<PathBuf> {
+    let archive = fetch_source(&pack_dir(project))?;
     let source = dir.join(format!("git-{VERSION}"));
     if source.exists() {
         fs::remove_dir_all(&source)?;
     }
     run(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(dir), RETRY)?;
+    Ok(source)
+}
+
+/// Unpacks the source and applies the patch.
+fn unpack_patched(project: &Project, dir: &Path) -> Result<PathBuf> {
+    let source = unpack(project, dir)?;
     let patch = project.root.join("packs/git/patch/tidebox.patch");
     run(Command::new("patch").args(["-s", "-p1", "-i"]).arg(&patch).current_dir(&source), RETRY)?;
     fs::copy(project.root.join("packs/git/config.mak"), source.join("config.mak"))?;
     Ok(source)
 }
 
-fn compile(project: &Project, source: &Path, zig: &Zig, runtime: &Path, zlib: &Path) -> Result<()> {
-    let include = project.root.join("packs/c-runtime/include");
-    let mut make = Command::new("make");
-    make.current_dir(source).arg("--no-print-directory").arg("-s");
-    make.arg(format!("-j{}", env::var("CARGO_BUILD_JOBS").unwrap_or_else(|_| "2".into())));
-    // The Makefile must not look at the host.
-    make.args(["uname_S=WASI", "uname_M=wasm32", "uname_R=", "uname_V=", "uname_O="]);
-    make.arg(format!("CC={} -I{} -I{}", zig.cc(), include.display(), zlib.display()));
-    make.arg(format!("AR={} ar", zig.program.display()));
-    make.arg(format!("RUNTIME={}", runtime.display())).arg(format!("ZLIB={}", zlib.display()));
-    zig.set_cache(&mut make);
-    run(make.arg("git").args(SCRIPTS), RETRY)?;
-    run(Command::new("make").args(["-s", "-C", "templates", "all"]).current_dir(source), RETRY)
+fn compile(project: &Project, build: &Build) -> Result<()> {
+    run(build.make(project).arg("git").args(SCRIPTS), RETRY)?;
+    run(Command::new("make").args(["-s", "-C", "templates", "all"]).current_dir(&build.source), RETRY)
 }
 
 /// Collects the files by their paths in the sandbox, below `files`, and those for people next to it.

@@ -1,6 +1,7 @@
 """What a model sees of a sandbox through the tools of Deep Agents. The model is a script; everything else is real."""
 
 import asyncio
+import subprocess
 import time
 
 import pytest
@@ -175,3 +176,35 @@ def test_much_output_comes_whole(sandbox):
     result = sandbox.execute("head -c 512000 /dev/zero | tr '\\0' x")
     assert (result.exit_code, result.truncated, len(result.output)) == (0, False, 512000)
     assert set(result.output) == {"x"}
+
+
+def test_a_change_travels_from_a_clone_to_the_remote(make_sandbox, git_remote):
+    sandbox = make_sandbox("python", mount=(str(git_remote), "/remote/app.git"))
+    path = "/workspace/app/add.sh"
+    cloned, branched, failed, read, edited, passed, shown, committed, pushed, status = texts(
+        sandbox,
+        ("execute", {"command": "git clone /remote/app.git app && git -C app log --format=%s"}),
+        ("execute", {"command": "cd app && git switch -c fix-add"}),
+        ("execute", {"command": "cd app && sh test.sh"}),
+        ("read_file", {"file_path": path}),
+        ("edit_file", {"file_path": path, "old_string": "$1 - $2", "new_string": "$1 + $2"}),
+        ("execute", {"command": "cd app && sh test.sh"}),
+        ("execute", {"command": "cd app && git diff"}),
+        ("execute", {"command": "cd app && git commit -am 'Fix add' && git show --stat"}),
+        ("execute", {"command": "cd app && git push -u origin fix-add"}),
+        ("execute", {"command": "cd app && git status --short --branch"}),
+    )
+    assert "Cloning into 'app'" in cloned and "start\n" in cloned, cloned
+    assert "Switched to a new branch 'fix-add'" in branched, branched
+    assert "exit code 1" in failed, failed
+    assert "$1 - $2" in read, read
+    assert path in edited, edited
+    assert passed.startswith("passed\n") and "exit code 0" in passed, passed
+    assert "-add() { echo $(($1 - $2)); }\n+add() { echo $(($1 + $2)); }" in shown, shown
+    assert "Fix add" in committed and "1 file changed, 1 insertion(+), 1 deletion(-)" in committed, committed
+    assert "[new branch]      fix-add -> fix-add" in pushed, pushed
+    assert status.startswith("## fix-add...origin/fix-add\n"), status
+    log = ["git", "-c", "safe.directory=*", "-C", str(git_remote), "log", "--format=%s", "fix-add"]
+    assert subprocess.run(log, capture_output=True, text=True, check=True).stdout == "Fix add\nstart\n"
+    fsck = ["git", "-c", "safe.directory=*", "-C", str(git_remote), "fsck", "--strict"]
+    subprocess.run(fsck, capture_output=True, check=True)
