@@ -237,6 +237,13 @@ pub struct PortStream {
     stream: HostStream,
 }
 
+impl PortStream {
+    #[cfg(feature = "emulators")]
+    pub(crate) fn new(stream: HostStream) -> Self {
+        Self { stream }
+    }
+}
+
 impl fmt::Debug for PortStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.stream.fmt(f)
