@@ -67,6 +67,15 @@ pub(crate) struct Exec {
     pub(crate) command: CommandArg,
     pub(crate) json: bool,
     pub(crate) stdin: bool,
+    pub(crate) publish: Vec<PublishedPort>,
+}
+
+/// A port of the sandbox that a port of the host's 127.0.0.1 leads to while the command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PublishedPort {
+    pub(crate) port: u16,
+    /// 0: any free port.
+    pub(crate) host_port: u16,
 }
 
 /// The command of `tidebox exec`.
@@ -136,10 +145,12 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
 fn exec(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut options = SandboxArgs::default();
     let (mut json, mut stdin, mut is_list, mut command) = (false, false, false, None);
+    let mut publish = Vec::new();
     while let Some(argument) = parser.next()? {
         match argument {
             Long("json") => json = true,
             Long("stdin") => stdin = true,
+            Long("publish") => publish.push(parse_published_port(&parser.value()?.string()?)?),
             Long("argv") => is_list = true,
             Long("help") | Short('h') => return Ok(Command::Help),
             Long("pip") => options.pip = true,
@@ -172,7 +183,7 @@ fn exec(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         None if is_list => return Err("missing program; usage: tidebox exec --argv PROGRAM [ARGUMENT...]".into()),
         None => return Err("missing command; usage: tidebox exec 'COMMAND'".into()),
     };
-    Ok(Command::Exec(Exec { options, command, json, stdin }))
+    Ok(Command::Exec(Exec { options, command, json, stdin, publish }))
 }
 
 fn precompile(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
@@ -352,6 +363,15 @@ fn parse_mount(text: &str) -> Result<MountArg, String> {
         _ => {
             Err(format!("invalid --mount {text:?}: expected HOST:GUEST[:ro|rw|cow], for example .:/workspace/repo:cow"))
         }
+    }
+}
+
+/// Parses `PORT` or `PORT:HOST_PORT`.
+fn parse_published_port(text: &str) -> Result<PublishedPort, String> {
+    let (port, host_port) = text.split_once(':').unwrap_or((text, "0"));
+    match (port.parse(), host_port.parse()) {
+        (Ok(port), Ok(host_port)) if port != 0 => Ok(PublishedPort { port, host_port }),
+        _ => Err(format!("invalid --publish {text:?}: expected PORT or PORT:HOST_PORT, for example 8000 or 8000:3000")),
     }
 }
 

@@ -3,11 +3,11 @@
 use std::future::pending;
 use std::io::{self, Read as _, Write as _};
 
-use crate::{ExecuteRequest, ExecuteResponse, SandboxBackend};
+use crate::{ExecuteRequest, ExecuteResponse, ExposedPort, PortExt as _, Sandbox, SandboxBackend};
 use anyhow::{Context, Result, bail};
 use tokio::select;
 
-use crate::cli::args::Exec;
+use crate::cli::args::{Exec, PublishedPort};
 use crate::cli::printer::{OutputClosed, Printer};
 use crate::cli::report::Report;
 use crate::cli::sandbox;
@@ -19,20 +19,34 @@ const EXIT_SIGPIPE: u8 = 128 + 13;
 pub(crate) fn exec(exec: Exec) -> Result<u8> {
     let stdin = if exec.stdin { read_stdin()? } else { Vec::new() };
     sandbox::runtime()?.block_on(async {
-        let sandbox = sandbox::open(&exec.options)?;
+        let sandbox = sandbox::builder(&exec.options)?.build()?;
+        // Dropped with the command: the ports are closed then.
+        let _published = publish(&sandbox, &exec.publish).await?;
         let request = sandbox::request(&exec.options, exec.command)?.with_stdin(stdin);
         let response = if exec.json {
             let response = sandbox.execute(request).await?;
             print_report(&response)?;
             response
         } else {
-            match stream(&*sandbox, request, pending()).await? {
+            match stream(&sandbox, request, pending()).await? {
                 StreamEnd::Response(response) => response,
                 StreamEnd::OutputClosed | StreamEnd::Stopped => return Ok(EXIT_SIGPIPE),
             }
         };
         sandbox::exit_code(&response)
     })
+}
+
+/// Listens at ports of the host, and prints their addresses to standard error, which a script can read first.
+async fn publish(sandbox: &Sandbox, ports: &[PublishedPort]) -> Result<Vec<ExposedPort>> {
+    let mut published = Vec::new();
+    for PublishedPort { port, host_port } in ports {
+        let exposed = sandbox.expose_at(*port, *host_port).await;
+        let exposed = exposed.with_context(|| format!("cannot publish port {port} of the sandbox"))?;
+        eprintln!("tidebox: port {port} of the sandbox is at {}", exposed.url());
+        published.push(exposed);
+    }
+    Ok(published)
 }
 
 fn read_stdin() -> Result<Vec<u8>> {

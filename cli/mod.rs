@@ -95,8 +95,8 @@ fn usage() -> String {
 Run shell commands in a sandbox inside this process.
 
 Usage:
-  tidebox exec [OPTIONS] [--json] [--stdin] 'COMMAND'
-  tidebox exec [OPTIONS] [--json] [--stdin] --argv PROGRAM [ARGUMENT...]
+  tidebox exec [OPTIONS] [--json] [--stdin] [--publish PORT[:HOST_PORT]] 'COMMAND'
+  tidebox exec [OPTIONS] [--json] [--stdin] [--publish PORT[:HOST_PORT]] --argv PROGRAM [ARGUMENT...]
   tidebox shell [OPTIONS]
   tidebox backend [OPTIONS] [--dialect js|python|langchain-tests]
   tidebox serve --provider NAME,...|all [--listen ADDRESS:PORT] [--key KEY] [OPTIONS]
@@ -140,6 +140,9 @@ Options of exec:
                         (both in the order of arrival), exit_code, truncated, stopped_by, duration_ms,
                         cpu_time_ms, peak_memory_bytes. U+FFFD replaces invalid UTF-8
   --stdin               Pass the standard input of tidebox to the command [default: empty input]
+  --publish PORT[:HOST_PORT]
+                        Let programs of this host connect to a port of the sandbox at 127.0.0.1:HOST_PORT while the
+                        command runs, and print the address to stderr [default: any free port] (repeatable)
 
 Options of serve:
   --provider NAME,...   Providers to emulate, or all. Each one gets its own port

@@ -2,12 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::network::{AllowRule, NetworkPolicy};
-use crate::{
-    ExecuteRequest, ExecuteResponse, PipExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath, WheelSource,
-};
+use crate::{ExecuteRequest, ExecuteResponse, PipExt, RuntimeConfig, SandboxBuilder, SandboxPath, WheelSource};
 use anyhow::{Context, Result, bail};
 use tokio::runtime::{Builder, Runtime};
 
@@ -19,11 +16,6 @@ pub(crate) const WORKSPACE: &str = "/workspace";
 /// A single-threaded runtime: all processes of a sandbox share one thread.
 pub(crate) fn runtime() -> Result<Runtime> {
     Builder::new_current_thread().enable_all().build().context("cannot start the runtime")
-}
-
-/// Creates the sandbox with the files of `--file`.
-pub(crate) fn open(options: &SandboxArgs) -> Result<Arc<dyn SandboxBackend>> {
-    Ok(Arc::new(builder(options)?.build()?))
 }
 
 /// Returns a builder with the mounts of `--mount` and the files of `--file`.

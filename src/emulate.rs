@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Result};
 use tidebox_emulators::{
-    Emulator, FileSnapshot, ImageUser, MadeSandbox, NewSandbox, SandboxRegistry, Serving, TakeSnapshot,
+    ConnectError, Emulator, FileSnapshot, HostPort, ImageUser, MadeSandbox, NewSandbox, PortConnection, SandboxPorts,
+    SandboxRegistry, Serving, TakeSnapshot,
 };
+use tidebox_kernel::Errno;
 use tidebox_vfs_backend::{SandboxBuilder, Snapshot, VfsBackend};
+
+use crate::{PortExt as _, PortStream};
 
 /// Serves the protocol of a provider at `listen` with sandboxes of this process, until the returned value is dropped. Clients
 /// must send `key`. `make` creates the builder of each sandbox, for example `tidebox::sandbox`.
@@ -68,7 +72,30 @@ fn make_sandbox(make: &impl Fn() -> Result<SandboxBuilder>, new: NewSandbox) -> 
         let backend = Arc::clone(&backend);
         Arc::new(move || Ok(FileSnapshot(Arc::new(backend.snapshot()?)))) as TakeSnapshot
     };
-    Ok(MadeSandbox { sandbox: backend, snapshot: Some(snapshot) })
+    let ports = sandbox_ports(&backend)?;
+    Ok(MadeSandbox { sandbox: backend, snapshot: Some(snapshot), ports: Some(ports) })
+}
+
+/// Returns access to the servers of a sandbox. It does not keep the sandbox alive.
+fn sandbox_ports(backend: &Arc<VfsBackend>) -> Result<SandboxPorts> {
+    let connector = backend.connector()?;
+    let connect = move |port| match connector.connect(port) {
+        Ok(stream) => Ok(Box::new(PortStream::new(stream)) as Box<dyn PortConnection>),
+        Err(Errno::Again) => Err(ConnectError::QueueFull),
+        Err(Errno::Nfile) => Err(ConnectError::Limit),
+        Err(_) => Err(ConnectError::Closed),
+    };
+    let backend = Arc::downgrade(backend);
+    let expose = move |port| {
+        let backend = backend.upgrade();
+        let exposed = async move {
+            let backend = backend.ok_or_else(|| Error::closed("expose"))?;
+            let exposed = backend.expose(port).await?;
+            Ok(HostPort { address: exposed.address(), guard: Box::new(exposed) })
+        };
+        Box::pin(exposed) as tidebox_core::BoxFuture<'static, Result<HostPort>>
+    };
+    Ok(SandboxPorts { connect: Arc::new(connect), expose: Arc::new(expose) })
 }
 
 /// Number of the user that runs every command of a local sandbox.

@@ -50,6 +50,12 @@ pub trait PortExt {
     /// # Errors
     /// [`ErrorKind::Unavailable`] if the host has no free port, [`ErrorKind::Closed`].
     fn expose(&self, port: u16) -> impl Future<Output = Result<ExposedPort>> + Send;
+
+    /// Like [`expose`](Self::expose), at this port of the host's 127.0.0.1. 0 selects a free one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unavailable`] if the port of the host is in use or reserved, [`ErrorKind::Closed`].
+    fn expose_at(&self, port: u16, host_port: u16) -> impl Future<Output = Result<ExposedPort>> + Send;
 }
 
 impl PortExt for Sandbox {
@@ -72,12 +78,17 @@ impl PortExt for Sandbox {
     }
 
     async fn expose(&self, port: u16) -> Result<ExposedPort> {
+        self.expose_at(port, 0).await
+    }
+
+    async fn expose_at(&self, port: u16, host_port: u16) -> Result<ExposedPort> {
         let connector = self.connector()?;
         let failed = |error: io::Error| {
-            Error::new(ErrorKind::Unavailable, "expose", format!("cannot listen on 127.0.0.1: {error}"))
+            let at = if host_port == 0 { String::new() } else { format!(":{host_port}") };
+            Error::new(ErrorKind::Unavailable, "expose", format!("cannot listen on 127.0.0.1{at}: {error}"))
                 .with_source(error)
         };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, host_port)).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let mut tasks = JoinSet::new();
         tasks.spawn(accept_all(listener, connector, port));
@@ -224,6 +235,13 @@ fn is_for_other_host(bytes: &[u8], port: u16) -> bool {
 /// A connection to a program in a sandbox.
 pub struct PortStream {
     stream: HostStream,
+}
+
+impl PortStream {
+    #[cfg(feature = "emulators")]
+    pub(crate) fn new(stream: HostStream) -> Self {
+        Self { stream }
+    }
 }
 
 impl fmt::Debug for PortStream {

@@ -18,10 +18,8 @@ fn page() -> String {
 
 /// All Rust sources of the host's crates.
 fn sources() -> String {
-    let mut dirs: Vec<PathBuf> = ["core", "kernel", "wasi-runner", "vfs-backend", "mounts", "network", "src", "tests"]
-        .iter()
-        .map(|dir| root().join(dir))
-        .collect();
+    let crates = ["core", "kernel", "wasi-runner", "vfs-backend", "mounts", "network", "emulators", "src", "tests"];
+    let mut dirs: Vec<PathBuf> = crates.iter().map(|dir| root().join(dir)).collect();
     let mut text = String::new();
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(&dir).expect("the directory exists") {

@@ -111,3 +111,15 @@ fn no_arguments_print_the_help() {
     assert_eq!(parsed(&["exec", "--help"]), Ok(Command::Help));
     assert_eq!(parsed(&["--version"]), Ok(Command::Version));
 }
+
+#[test]
+fn ports_are_published_at_a_free_or_a_named_port() {
+    let exec = executed(&["exec", "--publish", "8000", "--publish=3000:80", "serve"]);
+    let published = |port, host_port| PublishedPort { port, host_port };
+    assert_eq!(exec.publish, [published(8000, 0), published(3000, 80)]);
+    for invalid in ["", "0", "x", "8000:", ":8000", "65536", "1:65536", "127.0.0.1:8000", "1:2:3"] {
+        let error = parsed(&["exec", "--publish", invalid, "serve"]).expect_err(invalid);
+        assert!(error.contains("PORT:HOST_PORT"), "{error}");
+    }
+    assert!(parsed(&["shell", "--publish", "8000"]).is_err(), "a shell publishes no ports");
+}

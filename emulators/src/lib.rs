@@ -16,6 +16,7 @@ mod form;
 mod input;
 pub mod langsmith;
 pub mod modal;
+mod preview;
 mod registry;
 pub mod runloop;
 mod serve;
@@ -23,6 +24,7 @@ mod terminal;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
 pub use registry::{
-    FileSnapshot, ImageUser, MadeSandbox, MakeSandbox, NewSandbox, SandboxRecord, SandboxRegistry, TakeSnapshot,
+    ConnectError, ConnectPort, ExposePort, FileSnapshot, HostPort, ImageUser, MadeSandbox, MakeSandbox, NewSandbox,
+    PortConnection, SandboxPorts, SandboxRecord, SandboxRegistry, TakeSnapshot,
 };
 pub use serve::{EMULATORS, Emulator, Serving};

@@ -3,17 +3,72 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tidebox_core::lock::Mutex;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result, SandboxBackend};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::preview::{PreviewTarget, Traffic, TrafficChanges};
 
 /// Creates a sandbox as the provider's image defines it.
 pub type MakeSandbox = Arc<dyn Fn(NewSandbox) -> BoxFuture<'static, Result<MadeSandbox>> + Send + Sync>;
 
 /// Takes a snapshot of the files of a sandbox.
 pub type TakeSnapshot = Arc<dyn Fn() -> Result<FileSnapshot> + Send + Sync>;
+
+/// A connection to a program that listens in a sandbox.
+pub trait PortConnection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<C: AsyncRead + AsyncWrite + Send + Unpin> PortConnection for C {}
+
+/// Reason why a connection to a port of a sandbox cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectError {
+    /// No program listens there, or the sandbox was closed.
+    Closed,
+    /// The program has not accepted earlier connections. A later attempt can succeed.
+    QueueFull,
+    /// The sandbox has as many sockets as it may have.
+    Limit,
+}
+
+/// Connects to a port of a sandbox.
+pub type ConnectPort = Arc<dyn Fn(u16) -> Result<Box<dyn PortConnection>, ConnectError> + Send + Sync>;
+
+/// Forwards a free port of this computer to a port of a sandbox.
+pub type ExposePort = Arc<dyn Fn(u16) -> BoxFuture<'static, Result<HostPort>> + Send + Sync>;
+
+/// A port of this computer that leads to a port of a sandbox until this is dropped.
+pub struct HostPort {
+    /// Address on this computer.
+    pub address: SocketAddr,
+    /// Closes the port when it is dropped.
+    pub guard: Box<dyn Any + Send + Sync>,
+}
+
+impl fmt::Debug for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostPort").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Access to the programs that listen in a sandbox.
+#[derive(Clone)]
+pub struct SandboxPorts {
+    /// Connects within this process.
+    pub connect: ConnectPort,
+    /// Forwards a port of this computer.
+    pub expose: ExposePort,
+}
+
+impl fmt::Debug for SandboxPorts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SandboxPorts")
+    }
+}
 
 /// A sandbox to create.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +97,8 @@ pub struct MadeSandbox {
     pub sandbox: Arc<dyn SandboxBackend>,
     /// Takes its snapshots. `None` if its backend has none.
     pub snapshot: Option<TakeSnapshot>,
+    /// Reaches its servers. `None` if its backend has no ports.
+    pub ports: Option<SandboxPorts>,
 }
 
 impl fmt::Debug for MadeSandbox {
@@ -77,6 +134,10 @@ pub struct SandboxRecord {
     pub paused: bool,
     /// Provider-specific data, such as a template name.
     pub metadata: BTreeMap<String, String>,
+    /// Reaches its servers, if its backend has ports.
+    pub ports: Option<SandboxPorts>,
+    /// Connections from outside to its servers.
+    pub(crate) traffic: Traffic,
 }
 
 impl SandboxRecord {
@@ -124,11 +185,13 @@ impl SandboxRegistry {
         let record = SandboxRecord {
             sandbox: made.sandbox,
             labels,
-            token: random_token(),
+            token: random_token()?,
             created_at: Instant::now(),
             expires_at: None,
             paused: false,
             metadata: BTreeMap::new(),
+            ports: made.ports,
+            traffic: Traffic::default(),
         };
         if let Some(snapshot) = made.snapshot {
             self.snapshots.lock().insert(id.clone(), snapshot);
@@ -186,9 +249,42 @@ impl SandboxRegistry {
             .collect()
     }
 
-    /// Changes a sandbox's record; false if it does not exist.
+    /// Changes a sandbox's record; false if it does not exist. A sandbox that is paused loses its connections.
     pub fn update(&self, id: &str, change: impl FnOnce(&mut SandboxRecord)) -> bool {
-        self.lock().get_mut(id).map(change).is_some()
+        let mut sandboxes = self.lock();
+        let Some(record) = sandboxes.get_mut(id) else { return false };
+        change(record);
+        match record.paused {
+            true => record.traffic.end_all(),
+            false => record.traffic.note_update(),
+        }
+        true
+    }
+
+    /// Returns a port of a sandbox for a connection from outside.
+    pub(crate) fn preview_target(&self, id: &str, sandbox: &SandboxRecord, port: u16) -> PreviewTarget {
+        PreviewTarget {
+            id: id.to_owned(),
+            port,
+            connect: sandbox.ports.as_ref().map(|ports| Arc::clone(&ports.connect)),
+            traffic: sandbox.traffic.clone(),
+            ended: Box::pin(self.wait_for_end(id, sandbox)),
+        }
+    }
+
+    /// Completes when a sandbox is closed, paused or has expired.
+    pub(crate) fn wait_for_end(&self, id: &str, sandbox: &SandboxRecord) -> impl Future<Output = ()> + Send + use<> {
+        wait_for_end(self.downgrade(), id.to_owned(), sandbox.traffic.subscribe())
+    }
+
+    /// Returns a function that returns the registry while it exists elsewhere.
+    fn downgrade(&self) -> impl Fn() -> Option<Self> + Send + use<> {
+        let make = Arc::clone(&self.make);
+        let (snapshots, sandboxes) = (Arc::downgrade(&self.snapshots), Arc::downgrade(&self.sandboxes));
+        move || {
+            let (snapshots, sandboxes) = (snapshots.upgrade()?, sandboxes.upgrade()?);
+            Some(Self { make: Arc::clone(&make), snapshots, sandboxes })
+        }
     }
 
     /// Closes a sandbox; false if it does not exist.
@@ -197,6 +293,7 @@ impl SandboxRegistry {
         let sandbox = self.lock().remove(id);
         match sandbox {
             Some(sandbox) => {
+                sandbox.traffic.end_all();
                 // Clients of an emulated sandbox cannot act on a cleanup error.
                 let _ = sandbox.sandbox.close().await;
                 true
@@ -216,7 +313,38 @@ impl SandboxRegistry {
     }
 }
 
-/// Returns a random credential.
-fn random_token() -> String {
-    (0..40).map(|_| fastrand::alphanumeric()).collect()
+/// Completes when a sandbox is closed, paused or has expired. An expired sandbox is closed by the next request; a connection may be
+/// the only one. Connections do not keep the registry alive, whose sandboxes end with the emulator.
+async fn wait_for_end(registry: impl Fn() -> Option<SandboxRegistry>, id: String, mut changes: TrafficChanges) {
+    while let Some(registry) = registry() {
+        let Some(sandbox) = registry.find(&id).await else { return };
+        let expires_at = sandbox.expires_at;
+        drop((sandbox, registry));
+        let expired = async {
+            match expires_at {
+                Some(end) => tokio::time::sleep_until(end.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            is_end = changes.next_is_end() => if is_end { return },
+            () = expired => {}
+        }
+    }
+}
+
+/// Letters of a credential. A host name contains them unchanged, and a byte selects each with the same probability.
+const TOKEN_LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// Returns a random credential of 160 bits.
+///
+/// # Errors
+/// [`ErrorKind::Unavailable`] if the operating system has no random numbers.
+pub(crate) fn random_token() -> Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::new(ErrorKind::Unavailable, "create credential", format!("cannot get random numbers: {error}"))
+    })?;
+    let letter = |byte: u8| TOKEN_LETTERS.get(usize::from(byte & 31)).copied().map_or('a', char::from);
+    Ok(bytes.into_iter().map(letter).collect())
 }

@@ -76,21 +76,25 @@ impl Emulator {
 
     fn serve_over(self, listener: TcpListener, registry: SandboxRegistry, url: String) -> std::io::Result<Serving> {
         let address = listener.local_addr()?;
-        let (router, variables) = match self.provider.as_str() {
+        let (key, api) = (self.key.as_str(), registry.clone());
+        let (router, previews, variables) = match self.provider.as_str() {
             "daytona" => {
-                let router = crate::daytona::router(registry.clone(), &url, &self.key);
-                (router, crate::daytona::variables(&url, &self.key))
+                let (router, previews) = crate::daytona::router(api, &url, key);
+                (router, Some(previews), crate::daytona::variables(&url, key))
             }
-            "deno" => (crate::deno::router(registry.clone(), &self.key), crate::deno::variables(&url, &self.key)),
-            "e2b" => (crate::e2b::router(registry.clone(), &self.key), crate::e2b::variables(&url, &self.key)),
-            "langsmith" => {
-                (crate::langsmith::router(registry.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
+            "deno" => {
+                let (router, previews) = crate::deno::router(api, &url, key);
+                (router, Some(previews), crate::deno::variables(&url, key))
             }
-            "modal" => {
-                (crate::modal::router(registry.clone(), &self.key, &url), crate::modal::variables(&url, &self.key))
+            "e2b" => {
+                let (router, previews) = crate::e2b::router(api, &url, key);
+                (router, Some(previews), crate::e2b::variables(&url, key))
             }
+            "langsmith" => (crate::langsmith::router(api, key), None, crate::langsmith::variables(&url, key)),
+            "modal" => (crate::modal::router(api, key, &url), None, crate::modal::variables(&url, key)),
             "runloop" => {
-                (crate::runloop::router(registry.clone(), &self.key), crate::runloop::variables(&url, &self.key))
+                let (router, previews) = crate::runloop::router(api, &url, key);
+                (router, Some(previews), crate::runloop::variables(&url, key))
             }
             unknown => {
                 let message = format!("unknown provider `{unknown}`; expected one of: {}", EMULATORS.join(", "));
@@ -98,7 +102,11 @@ impl Emulator {
             }
         };
         let faults = FaultInjector::default();
-        let router = with_faults(router, &faults).layer(axum::middleware::from_fn(buffer_small_request));
+        let mut router = with_faults(router, &faults).layer(axum::middleware::from_fn(buffer_small_request));
+        if let Some(previews) = previews {
+            // Outermost: no other route may see a request for a server in a sandbox.
+            router = router.layer(axum::middleware::from_fn_with_state(previews, crate::preview::route));
+        }
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
             // Messages are small; do not delay one until the previous one is acknowledged.

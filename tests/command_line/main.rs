@@ -8,6 +8,7 @@ mod options;
 mod own_program;
 #[cfg(unix)]
 mod packs;
+mod publish;
 mod run;
 mod serve;
 mod session;

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use self::Language::{JavaScript, Python};
 use crate::coverage;
 use crate::coverage::Feature::{
-    self, Delete, Download, Find, Killed, Labels, Limit, List, Live, Make, Over, Run, Stop, Streams, Upload, Wake,
+    self, Delete, Download, Find, Killed, Labels, Limit, List, Live, Make, Over, Run, Serve, Stop, Streams, Upload,
+    Wake,
 };
 use crate::driver;
 use crate::emulator;
@@ -26,23 +27,33 @@ pub(crate) enum Language {
 
 /// Features that each client's session verifies and reports.
 pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 12] = [
-    ("daytona", Python, &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Wake, Delete]),
+    (
+        "daytona",
+        Python,
+        &[Make, Run, Streams, Live, Limit, Killed, Serve, Upload, Download, List, Labels, Find, Wake, Delete],
+    ),
     (
         "daytona",
         JavaScript,
-        &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Wake, Delete],
+        &[Make, Run, Streams, Live, Limit, Killed, Serve, Upload, Download, List, Labels, Find, Wake, Delete],
     ),
-    ("deno", Python, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Labels, Find, Delete, Over]),
-    ("deno", JavaScript, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Labels, Find, Delete, Over]),
+    ("deno", Python, &[Make, Run, Streams, Live, Stop, Serve, Upload, Download, List, Labels, Find, Delete, Over]),
+    ("deno", JavaScript, &[Make, Run, Streams, Live, Stop, Serve, Upload, Download, List, Labels, Find, Delete, Over]),
     (
         "e2b",
         Python,
-        &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Labels, Find, Wake, Delete, Over],
+        &[
+            Make, Run, Streams, Live, Limit, Killed, Stop, Serve, Upload, Download, List, Labels, Find, Wake, Delete,
+            Over,
+        ],
     ),
     (
         "e2b",
         JavaScript,
-        &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Labels, Find, Wake, Delete, Over],
+        &[
+            Make, Run, Streams, Live, Limit, Killed, Stop, Serve, Upload, Download, List, Labels, Find, Wake, Delete,
+            Over,
+        ],
     ),
     (
         "langsmith",
@@ -54,14 +65,18 @@ pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 12] = [
         JavaScript,
         &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Find, Wake, Delete],
     ),
-    ("modal", Python, &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Delete, Over]),
+    (
+        "modal",
+        Python,
+        &[Make, Run, Streams, Live, Limit, Killed, Serve, Upload, Download, List, Labels, Find, Delete, Over],
+    ),
     (
         "modal",
         JavaScript,
-        &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Delete, Over],
+        &[Make, Run, Streams, Live, Limit, Killed, Serve, Upload, Download, List, Labels, Find, Delete, Over],
     ),
-    ("runloop", Python, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Find, Wake, Delete, Over]),
-    ("runloop", JavaScript, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Find, Wake, Delete, Over]),
+    ("runloop", Python, &[Make, Run, Streams, Live, Stop, Serve, Upload, Download, List, Find, Wake, Delete, Over]),
+    ("runloop", JavaScript, &[Make, Run, Streams, Live, Stop, Serve, Upload, Download, List, Find, Wake, Delete, Over]),
 ];
 
 /// Returns a Python or Node command with the client, without environment variables of the host that could redirect it.

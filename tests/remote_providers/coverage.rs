@@ -19,6 +19,7 @@ pub(crate) enum Feature {
     Killed,
     Stop,
     Processes,
+    Serve,
     Upload,
     Download,
     List,
@@ -32,7 +33,7 @@ pub(crate) enum Feature {
 }
 
 /// All features with their descriptions, in page order.
-pub(crate) const FEATURES: [(Feature, &str); 18] = [
+pub(crate) const FEATURES: [(Feature, &str); 19] = [
     (Feature::Make, "create a sandbox"),
     (Feature::Run, "run a command and return its exit code"),
     (Feature::Streams, "separate output streams"),
@@ -41,6 +42,7 @@ pub(crate) const FEATURES: [(Feature, &str); 18] = [
     (Feature::Killed, "kill all processes after a timeout"),
     (Feature::Stop, "kill an abandoned command"),
     (Feature::Processes, "keep processes that outlive their call, with input and signals"),
+    (Feature::Serve, "reach a server in a sandbox from outside, by HTTP and WebSocket"),
     (Feature::Upload, "upload a file byte for byte"),
     (Feature::Download, "download a file byte for byte"),
     (Feature::List, "list sandboxes"),

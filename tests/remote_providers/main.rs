@@ -20,6 +20,7 @@ mod live;
 mod methods;
 mod modal;
 mod node;
+mod previews;
 mod runloop;
 mod scenarios;
 mod wire;

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use tidebox_core::ExecuteRequest;
 use tidebox_core::shell_backend::quote;
 
+use super::previews::new_token;
 use super::snapshots::Origin;
 use super::{HOME, Shared, USER, absent_response, error_response};
 use crate::entries::{timestamp_millis, wall_clock};
@@ -112,6 +113,7 @@ impl Shared {
     async fn start_sandbox(&self, create: Create, files: Option<FileSnapshot>) -> Result<String, Box<Response>> {
         let id = uuid();
         let name = create.name.clone().unwrap_or_else(|| id.clone());
+        let preview_token = new_token()?;
         self.remove_stale_names().await;
         {
             let mut names = self.names.lock();
@@ -136,6 +138,7 @@ impl Shared {
         self.names.lock().insert(name.clone(), (id.clone(), true));
         self.registry.update(&id, |sandbox| {
             sandbox.metadata.insert("name".to_owned(), name);
+            sandbox.set_preview_token(preview_token);
             sandbox.metadata.insert("state".to_owned(), "creating".to_owned());
             sandbox.metadata.insert("env".to_owned(), json!(create.env).to_string());
             sandbox.metadata.insert("snapshot".to_owned(), create.snapshot.unwrap_or_else(|| "default".to_owned()));
@@ -153,7 +156,7 @@ impl Shared {
 
 impl SandboxRecord {
     /// Notes the time of a change.
-    fn note_change(&mut self) {
+    pub(super) fn note_change(&mut self) {
         self.metadata.insert("updatedAt".to_owned(), timestamp_millis(SystemTime::now()));
     }
 }
@@ -412,8 +415,15 @@ pub(super) async fn change_state(
         }
         unknown => return super::absent_call(&format!("/sandbox/{id}/{unknown}")),
     };
+    let preview_token = match new_token() {
+        Ok(token) => token,
+        Err(rejected) => return *rejected,
+    };
     shared.registry.update(&id, |sandbox| {
         sandbox.paused = next != "starting";
+        if !sandbox.paused {
+            sandbox.set_preview_token(preview_token);
+        }
         sandbox.metadata.insert("state".to_owned(), next.to_owned());
         sandbox.note_change();
     });

@@ -8,6 +8,7 @@ mod control;
 mod files;
 mod interpreter;
 mod metrics;
+mod previews;
 mod process;
 mod pty;
 mod request;
@@ -33,6 +34,7 @@ use serde_json::{Value, json};
 
 use crate::entries::timestamp_millis;
 use crate::form::discard;
+use crate::preview::{Domain, Previews};
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Default working directory of commands, as in Daytona's own snapshots.
@@ -47,6 +49,9 @@ pub(crate) struct Shared {
     pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
     pub(crate) toolbox_url: Arc<str>,
+    /// Domain of the preview links.
+    pub(crate) domain: Domain,
+    pub(crate) signed_previews: previews::SignedPreviews,
     /// Deleted sandboxes, which are returned once more.
     pub(crate) deleting: Arc<Mutex<BTreeMap<String, Value>>>,
     /// Reserved names, from the start of a creation: the sandbox's id, and whether it was created.
@@ -57,12 +62,15 @@ pub(crate) struct Shared {
     pub(crate) terminals: pty::Terminals,
 }
 
-/// Returns all routes. `url` is the server's URL, which the control plane returns; `key` is required from clients.
-pub fn router(registry: SandboxRegistry, url: &str, key: &str) -> Router {
+/// Returns all routes, and the addresses of servers in sandboxes. `url` is the server's URL, which the control plane returns; `key`
+/// is required from clients.
+pub(crate) fn router(registry: SandboxRegistry, url: &str, key: &str) -> (Router, Previews) {
     let shared = Shared {
         registry,
         key: key.into(),
         toolbox_url: format!("{url}/toolbox").into(),
+        domain: Domain::new(url, ""),
+        signed_previews: previews::SignedPreviews::default(),
         deleting: Arc::default(),
         names: Arc::default(),
         sessions: session::Sessions::default(),
@@ -70,13 +78,15 @@ pub fn router(registry: SandboxRegistry, url: &str, key: &str) -> Router {
         contexts: Arc::default(),
         terminals: Arc::default(),
     };
-    Router::new()
+    let previews = Previews::new(shared.domain.clone(), shared.clone());
+    let router = Router::new()
         .nest("/api", control_plane())
         .nest("/toolbox/{id}", toolbox())
         .fallback(absent)
         .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
-        .with_state(shared)
+        .with_state(shared);
+    (router, previews)
 }
 
 fn control_plane() -> Router<Shared> {
@@ -89,6 +99,9 @@ fn control_plane() -> Router<Shared> {
         .route("/sandbox/{id}/signing-key", get(signature::key))
         .route("/sandbox/{id}/signing-key/rotate", post(signature::rotate))
         .route("/sandbox/{id}/telemetry/metrics", get(metrics::history))
+        .route("/sandbox/{id}/ports/{port}/preview-url", get(previews::link))
+        .route("/sandbox/{id}/ports/{port}/signed-preview-url", get(previews::sign))
+        .route("/sandbox/{id}/ports/{port}/signed-preview-url/{token}/expire", post(previews::expire))
         .route("/sandbox/{id}/fork", post(control::fork))
         .route("/sandbox/{id}/resize", post(control::resize))
         .route("/sandbox/{id}/last-activity", post(control::refresh_activity))
@@ -209,7 +222,7 @@ const ABSENT: [(&str, &str); 16] = [
     ("/computeruse", "computer use: sandboxes have no display"),
     ("/git/", "Git"),
     ("/lsp", "language servers"),
-    ("/port", "ports of sandboxes: local sandboxes have no network servers"),
+    ("/port", "lists of the ports of sandboxes"),
     ("/ssh-access", "SSH access"),
     ("/network-settings", "network settings: local sandboxes have no network"),
     ("/secret", "secrets"),

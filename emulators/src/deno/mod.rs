@@ -4,6 +4,7 @@
 //! source.
 
 mod control;
+mod exposed;
 mod files;
 mod handles;
 mod process;
@@ -16,12 +17,13 @@ use std::sync::{Arc, MutexGuard};
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, patch};
+use axum::routing::{get, patch, post};
 use serde_json::{Value, json};
 use tidebox_core::SandboxPath;
 use tidebox_core::lock::Mutex;
 use tokio::sync::watch;
 
+use crate::preview::{Domain, Previews};
 use crate::registry::{ImageUser, SandboxRegistry};
 
 /// Default working directory, and base of relative paths.
@@ -45,14 +47,26 @@ pub(crate) struct Shared {
     pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
     sandboxes: Arc<Mutex<BTreeMap<String, Sandbox>>>,
+    /// Domain of exposed servers.
+    domain: Domain,
+    exposed: exposed::AllExposed,
 }
 
-/// Returns all routes. `key` is the bearer token required from clients.
-pub fn router(registry: SandboxRegistry, key: &str) -> Router {
-    let shared = Shared { registry, key: key.into(), sandboxes: Arc::default() };
-    Router::new()
+/// Returns all routes, and the addresses of servers in sandboxes. `url` is the server's URL; `key` is the bearer token required from
+/// clients.
+pub(crate) fn router(registry: SandboxRegistry, url: &str, key: &str) -> (Router, Previews) {
+    let shared = Shared {
+        registry,
+        key: key.into(),
+        sandboxes: Arc::default(),
+        domain: Domain::new(url, ""),
+        exposed: exposed::AllExposed::default(),
+    };
+    let previews = Previews::new(shared.domain.clone(), shared.clone());
+    let router = Router::new()
         .route("/api/v3/sandboxes/create", get(control::create))
         .route("/api/v3/sandbox/{id}/connect", get(control::connect))
+        .route("/api/v3/sandbox/{id}/expose/http", post(exposed::create))
         .route("/api/v3/sandbox/{id}", patch(control::extend).delete(control::delete))
         .route("/api/v2/sandboxes", get(control::list))
         // The Python client uses other routes to list and delete.
@@ -60,7 +74,8 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/api/v3/sandboxes/{id}", axum::routing::delete(control::delete))
         .fallback(absent)
         .method_not_allowed_fallback(absent)
-        .with_state(shared)
+        .with_state(shared);
+    (router, previews)
 }
 
 /// Organisation passed to clients: required with a key that lacks the prefix of an organisation's key.
@@ -95,10 +110,9 @@ pub(crate) fn absent_error(feature: &str) -> Value {
 }
 
 /// Features of Deno that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 11] = [
+const ABSENT: [(&str, &str); 10] = [
     ("/expose/ssh", "SSH"),
     ("/expose/vscode", "VS Code"),
-    ("/expose/", "public ports: local sandboxes cannot listen on ports"),
     ("/deploy", "deployments"),
     ("/volumes", "volumes"),
     ("/snapshots", "snapshots of volumes"),
@@ -157,6 +171,7 @@ impl Shared {
         if let Some(sandbox) = self.sandboxes().remove(id) {
             sandbox.end.send_replace(true);
         }
+        self.exposed.lock().retain(|_, exposed| !exposed.is_of(id));
         self.registry.close(id).await
     }
 }

@@ -217,6 +217,7 @@ impl RpcConnection {
             "processWait" => Some(self.process_wait(params).await),
             "processKill" => Some(self.process_kill(params)),
             "envGet" | "envSet" | "envDelete" | "envToObject" => Some(self.environment(method, params)),
+            "exposeHttp" => Some(self.shared.expose_http(&self.id, params)),
             "abort" => {
                 if let Some(abort) = params["abortId"].as_u64().and_then(|id| self.aborts.lock().remove(&id)) {
                     // The call may have ended in the meantime.
@@ -230,11 +231,10 @@ impl RpcConnection {
 }
 
 /// Features of Deno that the emulator does not have, by the start of a method.
-const ABSENT: [(&str, &str); 9] = [
+const ABSENT: [(&str, &str); 8] = [
     ("spawnDeno", "Deno programs"),
     ("deno", "Deno programs"),
-    ("fetch", "requests to sandboxes: local sandboxes cannot listen on ports"),
-    ("exposeHttp", "public ports: local sandboxes cannot listen on ports"),
+    ("fetch", "requests to sandboxes; use exposeHttp"),
     ("vscode", "VS Code"),
     ("download", "downloads to local files: the client has to write them itself"),
     ("umask", "mask for the modes of files"),

@@ -11,10 +11,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
+use super::previews::TRAFFIC_TOKEN;
 use super::snapshots::Origin;
 use super::{ENVD_VERSION, HOME, Shared, USER, absent_response, error_response};
 use crate::entries::{self, timestamp_millis, wall_clock};
-use crate::registry::{FileSnapshot, NewSandbox, SandboxRecord};
+use crate::registry::{FileSnapshot, NewSandbox, SandboxRecord, random_token};
 
 /// Default lifetime of a sandbox.
 const DEFAULT_SECONDS: u64 = 300;
@@ -30,6 +31,14 @@ pub(super) struct Create {
     timeout: Option<u64>,
     metadata: BTreeMap<String, String>,
     env_vars: BTreeMap<String, String>,
+    network: Option<Network>,
+}
+
+/// Access to the servers of a sandbox. Other rules have no effect: local sandboxes have no network.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Network {
+    allow_public_traffic: Option<bool>,
 }
 
 fn is_idempotency_key(text: &str) -> bool {
@@ -48,7 +57,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     }
     if let Some(id) = attempt.as_ref().and_then(|attempt| shared.made_before(attempt)) {
         return match shared.registry.find(&id).await {
-            Some(sandbox) => (StatusCode::CREATED, Json(access(&id, &sandbox))).into_response(),
+            Some(sandbox) => (StatusCode::CREATED, Json(shared.access(&id, &sandbox))).into_response(),
             None => missing(&id),
         };
     }
@@ -58,41 +67,71 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         Origin::Snapshot(files) => Some(files),
         Origin::Deleted => return error_response(404, &format!("template '{template}' not found")),
     };
-    let env = create.env_vars.into_iter().collect();
-    let seconds = create.timeout.unwrap_or(DEFAULT_SECONDS);
-    match shared.start_sandbox(&template, create.metadata, env, files, seconds).await {
+    let new = New {
+        template: &template,
+        labels: create.metadata,
+        env: create.env_vars.into_iter().collect(),
+        files,
+        seconds: create.timeout.unwrap_or(DEFAULT_SECONDS),
+        is_public: create.network.and_then(|network| network.allow_public_traffic).unwrap_or(true),
+    };
+    match shared.start_sandbox(new).await {
         Ok((id, sandbox)) => {
             if let Some(attempt) = attempt {
                 shared.created.lock().insert(attempt, id.clone());
             }
-            (StatusCode::CREATED, Json(access(&id, &sandbox))).into_response()
+            (StatusCode::CREATED, Json(shared.access(&id, &sandbox))).into_response()
         }
         Err(error) => error_response(500, &error.to_string()),
     }
 }
 
+/// A sandbox to create.
+struct New<'a> {
+    template: &'a str,
+    labels: BTreeMap<String, String>,
+    env: Vec<(String, String)>,
+    files: Option<FileSnapshot>,
+    /// Lifetime.
+    seconds: u64,
+    /// Its servers need no credential.
+    is_public: bool,
+}
+
 impl Shared {
-    /// Creates a sandbox that lives for this many seconds.
-    async fn start_sandbox(
-        &self,
-        template: &str,
-        labels: BTreeMap<String, String>,
-        env: Vec<(String, String)>,
-        files: Option<FileSnapshot>,
-        seconds: u64,
-    ) -> tidebox_core::Result<(String, SandboxRecord)> {
-        let id: String = std::iter::once('i').chain((0..19).map(|_| fastrand::lowercase())).collect();
+    /// Creates a sandbox.
+    async fn start_sandbox(&self, new: New<'_>) -> tidebox_core::Result<(String, SandboxRecord)> {
+        let New { template, labels, env, files, seconds, is_public } = new;
+        // Not to be guessed: it is the whole credential of the servers in a public sandbox.
+        let id: String = std::iter::once('i').chain(random_token()?.chars().take(19)).collect();
         let noted = json!(env).to_string();
         let new = NewSandbox { env, user: Some(USER), snapshot: files };
         let sandbox = self.registry.create_from(id.clone(), labels, new).await?;
         // E2B's templates have this directory; if it cannot be created, commands that start in it fail with an error.
         let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+        let traffic_token = if is_public { None } else { Some(random_token()?) };
         self.registry.update(&id, |sandbox| {
             sandbox.metadata.insert("template".to_owned(), template.to_owned());
             sandbox.metadata.insert("env".to_owned(), noted);
+            sandbox.metadata.extend(traffic_token.map(|token| (TRAFFIC_TOKEN.to_owned(), token)));
             sandbox.set_ttl(Duration::from_secs(seconds));
         });
+        let sandbox = self.registry.find(&id).await.unwrap_or(sandbox);
         Ok((id, sandbox))
+    }
+
+    /// Describes how clients reach a sandbox.
+    fn access(&self, id: &str, sandbox: &SandboxRecord) -> Value {
+        json!({
+            "sandboxID": id,
+            "templateID": sandbox.metadata.get("template").map_or("base", String::as_str),
+            "clientID": "",
+            "envdVersion": ENVD_VERSION,
+            "envdAccessToken": sandbox.token,
+            "trafficAccessToken": sandbox.metadata.get(TRAFFIC_TOKEN),
+            "domain": self.domain.name_with_port(),
+            "alias": "base",
+        })
     }
 }
 
@@ -130,10 +169,16 @@ pub(super) async fn fork(
     let seconds = fork.timeout.unwrap_or(DEFAULT_SECONDS);
     let mut forks = Vec::new();
     for _ in 0..count {
-        let labels = source.labels.clone();
-        let made = shared.start_sandbox(template, labels, env.clone(), Some(files.clone()), seconds).await;
-        forks.push(match made {
-            Ok((id, sandbox)) => json!({ "sandbox": access(&id, &sandbox) }),
+        let new = New {
+            template,
+            labels: source.labels.clone(),
+            env: env.clone(),
+            files: Some(files.clone()),
+            seconds,
+            is_public: !source.metadata.contains_key(TRAFFIC_TOKEN),
+        };
+        forks.push(match shared.start_sandbox(new).await {
+            Ok((id, sandbox)) => json!({ "sandbox": shared.access(&id, &sandbox) }),
             Err(error) => json!({ "error": { "code": 500, "message": error.to_string() } }),
         });
     }
@@ -169,17 +214,6 @@ pub(super) fn missing(id: &str) -> Response {
     error_response(404, &format!("sandbox {id} not found"))
 }
 
-fn access(id: &str, sandbox: &SandboxRecord) -> Value {
-    json!({
-        "sandboxID": id,
-        "templateID": sandbox.metadata.get("template").map_or("base", String::as_str),
-        "clientID": "",
-        "envdVersion": ENVD_VERSION,
-        "envdAccessToken": sandbox.token,
-        "alias": "base",
-    })
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Connect {
@@ -204,7 +238,7 @@ pub(super) async fn connect(
         sandbox.set_ttl(Duration::from_secs(connect.timeout.unwrap_or(DEFAULT_SECONDS)));
     });
     let status = if sandbox.paused { StatusCode::CREATED } else { StatusCode::OK };
-    (status, Json(access(&id, &sandbox))).into_response()
+    (status, Json(shared.access(&id, &sandbox))).into_response()
 }
 
 /// `POST /sandboxes/{id}/timeout`
@@ -264,6 +298,8 @@ pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, h
         Some(sandbox) => {
             let mut entry = entry(&id, &sandbox);
             entry["envdAccessToken"] = json!(sandbox.token);
+            entry["domain"] = json!(shared.domain.name_with_port());
+            entry["network"] = json!({ "allowPublicTraffic": !sandbox.metadata.contains_key(TRAFFIC_TOKEN) });
             Json(entry).into_response()
         }
         None => missing(&id),

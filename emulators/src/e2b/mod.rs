@@ -8,6 +8,7 @@ mod envd;
 mod exec;
 mod files;
 mod filesystem;
+mod previews;
 mod pty;
 mod signature;
 mod snapshots;
@@ -26,6 +27,7 @@ use axum::routing::{any, delete, get, post};
 use serde_json::json;
 
 use crate::form::discard;
+use crate::preview::{Domain, Previews};
 use crate::registry::{ImageUser, SandboxRegistry};
 
 /// Reported version of `envd`.
@@ -45,6 +47,8 @@ type Processes = BTreeMap<(String, u64), exec::Process>;
 pub(crate) struct Shared {
     pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
+    /// Domain of the servers in sandboxes.
+    pub(crate) domain: Domain,
     pub(crate) processes: Arc<Mutex<Processes>>,
     /// Created sandboxes by idempotency key.
     pub(crate) created: Arc<Mutex<BTreeMap<String, String>>>,
@@ -52,17 +56,20 @@ pub(crate) struct Shared {
     pub(crate) watchers: Arc<Mutex<watch::Watchers>>,
 }
 
-/// Returns all routes. `key` is required from clients as `X-API-Key`.
-pub fn router(registry: SandboxRegistry, key: &str) -> Router {
+/// Returns all routes, and the addresses of servers in sandboxes. `url` is the server's URL; `key` is required from clients as
+/// `X-API-Key`.
+pub(crate) fn router(registry: SandboxRegistry, url: &str, key: &str) -> (Router, Previews) {
     let shared = Shared {
         registry,
         key: key.into(),
+        domain: Domain::new(url, ""),
         processes: Arc::default(),
         created: Arc::default(),
         snapshots: Arc::default(),
         watchers: Arc::default(),
     };
-    Router::new()
+    let previews = Previews::new(shared.domain.clone(), shared.clone());
+    let router = Router::new()
         .route("/v2/sandboxes", post(control::create).get(control::list))
         .route("/v2/sandboxes/{id}/connect", post(control::connect))
         .route("/sandboxes", post(control::create))
@@ -98,7 +105,8 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .fallback(absent)
         .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
-        .with_state(shared)
+        .with_state(shared);
+    (router, previews)
 }
 
 /// Maximum file size of one request.

@@ -127,9 +127,8 @@ pub(super) fn missing_feature(feature: &str) -> RpcStatus {
 }
 
 /// Features that the emulator does not have, by the start of a call's name. The first match counts.
-const ABSENT: [(&str, &str); 38] = [
-    ("SandboxCreateConnectToken", "connect tokens: local sandboxes cannot listen on ports"),
-    ("SandboxGetTunnels", "tunnels: local sandboxes cannot listen on ports"),
+const ABSENT: [(&str, &str); 37] = [
+    ("SandboxCreateConnectToken", "connect tokens"),
     ("SandboxGetExitSnapshot", "exit snapshots; use snapshot_filesystem"),
     ("SandboxContainer", "sidecars"),
     ("SandboxSnapshot", "memory snapshots"),

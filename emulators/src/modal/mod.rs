@@ -12,6 +12,7 @@ mod older;
 mod router;
 mod sandboxes;
 mod snapshot;
+mod tunnels;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, MutexGuard};
@@ -65,8 +66,8 @@ struct ControlState {
     secrets: BTreeMap<String, BTreeMap<String, String>>,
     /// Main commands by sandbox.
     main: BTreeMap<String, main_command::MainCommand>,
-    /// Sandboxes that were created with ports.
-    with_ports: BTreeSet<String>,
+    /// Tunnels of sandboxes that were created with ports.
+    tunnels: BTreeMap<String, Vec<messages::Tunnel>>,
     /// Snapshots by image id.
     snapshots: BTreeMap<String, snapshot::SnapshotImage>,
     /// Created sandboxes by idempotency key.
@@ -118,7 +119,7 @@ pub fn router(registry: SandboxRegistry, key: &str, url: &str) -> Router {
         .route(calls::TAGS, post(sandboxes::tags))
         .route(calls::SET_TAGS, post(sandboxes::set_tags))
         .route("/modal.client.ModalClient/SandboxSetName", post(sandboxes::set_name))
-        .route("/modal.client.ModalClient/SandboxGetTunnelsV2", post(sandboxes::tunnels))
+        .route("/modal.client.ModalClient/SandboxGetTunnelsV2", post(tunnels::list))
         .route("/modal.client.ModalClient/ImageDelete", post(control::delete_image))
         .route("/modal.task_command_router.TaskCommandRouter/SandboxStdioReadV2", post(main_command::read_output))
         .route("/modal.task_command_router.TaskCommandRouter/SandboxStdinWriteV2", post(main_command::write_input))

@@ -18,7 +18,7 @@ use super::command::RunningCommand;
 use super::grpc::{RpcResult, code, missing_feature, read, status, streamed, unary};
 use super::messages::*;
 use super::router::write_stdin;
-use super::{Shared, sandboxes, snapshot};
+use super::{Shared, sandboxes, snapshot, tunnels};
 
 /// `FILE_DESCRIPTOR_STDERR`
 const STDERR: i32 = 2;
@@ -54,7 +54,7 @@ pub(super) fn router(shared: Shared) -> Router<Shared> {
         .route(&call("SandboxTerminate"), post(sandboxes::terminate))
         .route(&call("SandboxTagsGet"), post(sandboxes::tags))
         .route(&call("SandboxTagsSet"), post(sandboxes::set_tags))
-        .route(&call("SandboxGetTunnels"), post(sandboxes::tunnels))
+        .route(&call("SandboxGetTunnels"), post(tunnels::list))
         .route(&call("TaskGetCommandRouterAccess"), post(router_access))
         .route(&call("SandboxGetLogs"), post(logs))
         .route(&call("SandboxStdinWrite"), post(write_input))

@@ -17,7 +17,7 @@ use super::messages::{
     CreateExtras, CreateResponse, HandleMetadata, OlderCreateRequest, OlderCreateResponse, SandboxSetNameRequest,
     WaitResponse,
 };
-use super::{CHECK_INTERVAL, Shared, USER, older};
+use super::{CHECK_INTERVAL, Shared, USER, older, tunnels};
 use crate::registry::{NewSandbox, SandboxRecord};
 
 /// Entries per page.
@@ -114,6 +114,7 @@ async fn create_sandbox(
     if extras.pty_info.as_ref().is_some_and(|pty| pty.enabled) {
         return Err(missing_feature("terminals (PTY)"));
     }
+    let ports = tunnels::checked_ports(extras.open_ports)?;
     let definition = request.definition.unwrap_or_default();
     let app = shared.state().apps.iter().find(|(_, id)| **id == request.app_id).map(|(name, _)| name.clone());
     let app = app.ok_or_else(|| status(code::NOT_FOUND, format!("App '{}' not found", request.app_id)))?;
@@ -143,6 +144,10 @@ async fn create_sandbox(
     let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot };
     let opened = shared.registry.create_from(sandbox_id.clone(), labels, new).await;
     let sandbox = opened.map_err(|error| status(code::INTERNAL, error.to_string()))?;
+    if let Err(error) = shared.open_tunnels(&sandbox_id, &sandbox, &ports).await {
+        shared.registry.close(&sandbox_id).await;
+        return Err(error);
+    }
     if let Some(workdir) = &definition.workdir {
         // If it cannot be created, commands that start in it fail with an error.
         let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p -- {}", quote(workdir)))).await;
@@ -159,9 +164,6 @@ async fn create_sandbox(
     known.app_ids.insert(sandbox_id.clone(), request.app_id);
     if let Some(attempt) = attempt {
         known.created.insert(attempt, sandbox_id.clone());
-    }
-    if extras.open_ports.is_some_and(|specs| !specs.ports.is_empty()) {
-        known.with_ports.insert(sandbox_id.clone());
     }
     drop(known);
     let command = definition.entrypoint_args;
@@ -373,21 +375,4 @@ pub(super) async fn set_name(State(shared): State<Shared>, headers: HeaderMap, b
         Ok(Empty {})
     };
     unary(reply.await)
-}
-
-/// `SandboxGetTunnelsV2`: a sandbox without open ports has no tunnels.
-pub(super) async fn tunnels(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let reply = || {
-        shared.authorised_with_token(&headers)?;
-        let request: SandboxRequest = read(&body)?;
-        let known = shared.state();
-        if !known.sandboxes.contains(&request.sandbox_id) {
-            return Err(status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_id)));
-        }
-        if known.with_ports.contains(&request.sandbox_id) {
-            return Err(missing_feature("tunnels: local sandboxes cannot listen on ports"));
-        }
-        Ok(Empty {})
-    };
-    std::future::ready(unary(reply())).await
 }

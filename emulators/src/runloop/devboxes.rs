@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
+use super::tunnels::TunnelOptions;
 use super::{HOME, Shared, USER, error_response, id, request_id};
 use crate::entries::millis;
 use crate::registry::{NewSandbox, SandboxRecord};
@@ -37,6 +38,7 @@ pub(super) struct Create {
     blueprint_name: Option<String>,
     snapshot_id: Option<String>,
     launch_parameters: Option<Value>,
+    tunnel: Option<TunnelOptions>,
 }
 
 /// `POST /v1/devboxes`
@@ -116,6 +118,7 @@ impl Shared {
             "metadata": metadata,
             "launch_parameters": launch,
             "capabilities": [],
+            "tunnel": create.tunnel.map(|options| options.new_tunnel()).transpose()?,
             "state_transitions": [transition("provisioning")],
             "create_time_ms": millis(SystemTime::now()),
         });
@@ -330,7 +333,8 @@ pub(super) async fn keep_alive(State(shared): State<Shared>, Path(id): Path<Stri
 }
 
 impl Shared {
-    fn keep_alive(&self, id: &str) -> u64 {
+    /// Returns the lifetime of a devbox, in seconds since its last use.
+    pub(super) fn keep_alive(&self, id: &str) -> u64 {
         let known = self.known.lock();
         let launch = known.get(id).and_then(|view| view.get("launch_parameters"));
         launch.and_then(|launch| launch.get("keep_alive_time_seconds")?.as_u64()).unwrap_or(KEEP_ALIVE)

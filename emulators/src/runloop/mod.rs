@@ -9,6 +9,7 @@ mod files;
 mod logs;
 mod policies;
 mod snapshots;
+mod tunnels;
 mod updates;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use crate::form::discard;
+use crate::preview::{Domain, Previews};
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Home of a devbox's user, the base of commands and relative paths.
@@ -46,8 +48,8 @@ pub(crate) struct Shared {
     pub(crate) done: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
-/// Returns all routes. `key` is required from clients.
-pub fn router(registry: SandboxRegistry, key: &str) -> Router {
+/// Returns all routes, and the addresses of servers in devboxes. `url` is the server's URL; `key` is required from clients.
+pub(crate) fn router(registry: SandboxRegistry, url: &str, key: &str) -> (Router, Previews) {
     let shared = Shared {
         registry,
         key: key.into(),
@@ -57,7 +59,10 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         snapshots: Arc::default(),
         done: Arc::default(),
     };
-    Router::new()
+    // The clients replace the host of their base URL by that of the tunnels.
+    let domain = Domain::new(url, "tunnel.").with_name("tunnel.runloop.ai");
+    let previews = Previews::new(domain, shared.clone());
+    let router = Router::new()
         .route("/v1/devboxes", post(devboxes::create).get(devboxes::list))
         .route("/v1/devboxes/create_and_await_running", post(devboxes::create_and_await_running))
         .route("/v1/devboxes/disk_snapshots", get(snapshots::list))
@@ -73,6 +78,8 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/v1/devboxes/{id}/suspend", post(devboxes::suspend))
         .route("/v1/devboxes/{id}/resume", post(devboxes::resume))
         .route("/v1/devboxes/{id}/keep_alive", post(devboxes::keep_alive))
+        .route("/v1/devboxes/{id}/enable_tunnel", post(tunnels::enable))
+        .route("/v1/devboxes/{id}/remove_tunnel", post(tunnels::remove))
         .route("/v1/devboxes/{id}/shutdown", post(devboxes::shutdown))
         .route("/v1/devboxes/{id}/execute", post(executions::execute))
         .route("/v1/devboxes/{id}/execute_async", post(executions::execute_async))
@@ -93,7 +100,8 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .fallback(absent)
         .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
-        .with_state(shared)
+        .with_state(shared);
+    (router, previews)
 }
 
 /// Maximum request body.
@@ -151,12 +159,11 @@ pub(crate) fn absent_response(feature: &str) -> Response {
 }
 
 /// Features of Runloop that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 18] = [
+const ABSENT: [(&str, &str); 17] = [
     ("/create_gateway_token", "gateways"),
     ("/create_mcp_token", "MCP servers"),
     ("/create_pty_tunnel", "terminals (PTY)"),
     ("/create_ssh_key", "SSH access"),
-    ("_tunnel", "tunnels: local sandboxes have no network servers"),
     ("/evictions", "evictions"),
     ("/accounts", "accounts"),
     ("/apikeys", "API keys"),

@@ -2,6 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { Daytona, DaytonaNotFoundError } = require("@daytona/sdk");
+const { SERVES, fetchPreview, request } = require("./previews.cjs");
 const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
@@ -93,6 +94,19 @@ async function main() {
     await assert.rejects(sandbox.process.codeRun("print(1)"), /Tidebox's emulator of Daytona has no python3/);
   }
   await assert.rejects(sandbox.git.status("/tmp"), /Tidebox's emulator of Daytona has no Git/);
+
+  // Servers: a link needs a token, unless it is signed.
+  await sandbox.process.createSession("servers");
+  await sandbox.process.executeSessionCommand("servers", { command: SERVES, runAsync: true });
+  const link = await sandbox.getPreviewLink(8000);
+  assert.equal(await fetchPreview(link.url, "/a.txt", { "x-daytona-preview-token": link.token }), "hello\n");
+  assert.equal((await request(link.url))[0], 401);
+  const signed = await sandbox.getSignedPreviewUrl(8000, 600);
+  assert.equal(await fetchPreview(signed.url), "hello\n");
+  await sandbox.expireSignedPreviewUrl(8000, signed.token);
+  assert.equal((await request(signed.url))[0], 401);
+  await sandbox.process.deleteSession("servers");
+  proved("serve");
 
   // Lists and lifetimes.
   const listed = async (labels) => {

@@ -47,6 +47,7 @@ from daytona._sync.volume import VolumeService
 from daytona.common.pty import PtySize
 
 from methods import absent, all_absent, public, record, report
+from previews import ECHOES, SERVES, ended, fetch, request, upgrade
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 model = Sandbox.__mro__[1]
@@ -337,6 +338,44 @@ with tempfile.TemporaryDirectory() as directory:
     assert interpret("def broken(")[1]["name"] == "SyntaxError"
     assert interpret("print(x, isinstance(p, P))") == ("[1, 2] True\n", None)
 
+# Servers: a link needs a token or the key, unless the sandbox is public or the link is signed.
+def serve(session, line):
+    process.create_session(session)
+    process.execute_session_command(session, SessionExecuteRequest(command=line, run_async=True))
+
+
+serve("server", SERVES)
+link = sandbox.get_preview_link(8000)
+token = {"x-daytona-preview-token": link.token}
+assert fetch(link.url, headers=token) == b"hello\n"
+assert fetch(link.url, f"/a.txt?DAYTONA_SANDBOX_AUTH_KEY={link.token}") == b"hello\n"
+assert fetch(link.url, headers=key) == b"hello\n"
+signed = sandbox.create_signed_preview_url(8000, 600)
+for wrong in [{}, {"x-daytona-preview-token": "wrong"}, {"x-daytona-preview-token": signed.token}]:
+    assert request(link.url, headers=wrong)[0] == 401
+assert fetch(signed.url) == b"hello\n"
+assert request(signed.url.replace("8000-", "8001-"))[0] == 401
+sandbox.expire_signed_preview_url(8000, signed.token)
+assert request(signed.url)[0] == 401
+short = sandbox.create_signed_preview_url(8000, 1)
+until(lambda: request(short.url)[0] == 401)
+sandbox.set_public(True)
+assert fetch(link.url) == b"hello\n"
+sandbox.set_public(False)
+assert request(link.url)[0] == 401
+assert request(sandbox.get_preview_link(8009).url, headers=token)[0] == 502
+raises(DaytonaError, lambda: sandbox.create_signed_preview_url(8000, 0))
+raises(DaytonaError, lambda: sandbox.get_preview_link(65536))
+serve("echo", ECHOES)
+connection = upgrade(sandbox.get_preview_link(8001).url, token)
+used = sandbox.last_activity_at
+sandbox.refresh_data()
+assert sandbox.last_activity_at > used, (used, sandbox.last_activity_at)
+process.delete_session("echo")
+assert ended(connection)
+process.delete_session("server")
+proved("serve")
+
 # What is absent says so.
 build = CreateSandboxFromImageParams(image=Image.base("debian:12").run_commands("apt-get update"))
 absent(lambda: daytona.create(build), "Tidebox's emulator of Daytona has no builds of images")
@@ -344,9 +383,6 @@ absent(lambda: daytona.snapshot.create(CreateSnapshotParams(name="b", image=Imag
 absent(lambda: sandbox.create_ssh_access(), "no SSH access")
 absent(lambda: sandbox.revoke_ssh_access("x"), "no SSH access")
 absent(lambda: sandbox.validate_ssh_access("x"), "no SSH access")
-absent(lambda: sandbox.get_preview_link(3000), "no ports of sandboxes")
-absent(lambda: sandbox.create_signed_preview_url(3000), "no ports of sandboxes")
-absent(lambda: sandbox.expire_signed_preview_url(3000, "x"), "no ports of sandboxes")
 absent(lambda: sandbox.update_network_settings(network_block_all=True), "no network settings")
 absent(lambda: sandbox.update_secrets({"A": "b"}), "no secrets")
 absent(lambda: sandbox.update_env({"A": "b"}), "no changes of a sandbox's environment")
@@ -410,6 +446,8 @@ daytona.delete(second)
 assert listed({}) == []
 proved("delete")
 report({
+    "Sandbox.get_preview_link": "without TLS; below `localhost`",
+    "Sandbox.create_signed_preview_url": "without TLS; below `localhost`",
     "Daytona.create": "an image or a snapshot that the emulator does not know has Tidebox's files, and quotas are not enforced",
     "Sandbox.resize": "quotas are reported and not enforced",
     "Sandbox.fork": "processes are not copied",

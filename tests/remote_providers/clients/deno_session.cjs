@@ -6,6 +6,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { ChildProcess, Client, FsFile, Sandbox } = require("@deno/sandbox");
 const { absent, record, report } = require("./methods.cjs");
+const { SERVES, fetchPreview } = require("./previews.cjs");
 const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
@@ -163,6 +164,12 @@ async function main() {
   abort.abort();
   await slow.catch((error) => assert.match(error.message, /aborted/));
 
+  // Servers: an exposed port has a domain.
+  await sandbox.spawn("/bin/bash", { args: ["-c", SERVES], stdout: "null", stderr: "null" });
+  const exposed = (await sandbox.exposeHttp({ port: 8000 })).replace("https://", "");
+  assert.equal(await fetchPreview(exposed), "hello\n");
+  proved("serve");
+
   // What is absent says so.
   await absent(() => paths(fs.walk("/home/app", { match: [/x/] })), "no regular expressions");
   await absent(() => fs.umask(0o77), "no mask");
@@ -171,7 +178,7 @@ async function main() {
   await absent(() => sandbox.deno.repl(), "no Deno programs");
   await absent(() => sandbox.deno.deploy("app", { build: { mode: "none", entrypoint: "main.ts" } }), "no deployments");
   await absent(() => sandbox.deploy("app", { build: { mode: "none", entrypoint: "main.ts" } }), "no deployments");
-  await absent(() => sandbox.exposeHttp({ port: 80 }), "no public ports");
+  await absent(() => sandbox.exposeHttp({ pid: 1 }), "no Deno programs");
   await absent(() => sandbox.exposeSsh(), "no SSH");
   await absent(() => sandbox.exposeVscode(), "no VS Code");
   await absent(() => sandbox.fetch("http://localhost/"), "no requests to sandboxes");
@@ -225,6 +232,7 @@ async function main() {
   report({
     "Sandbox.create": "no volumes, and without network",
     "SandboxesClient.create": "no volumes, and without network",
+    "Sandbox.exposeHttp": "ports only; without TLS, below `localhost`",
     "ChildProcess.kill": "every signal kills",
     "SandboxFs.readFile": "up to 75 MB, the largest message that the client accepts",
     "SandboxFs.walk": "without `match`, `skip` and `followSymlinks`",

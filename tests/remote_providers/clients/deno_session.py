@@ -13,6 +13,7 @@ from deno_sandbox.process import ChildProcess
 from deno_sandbox.sandbox import Sandbox, SandboxDeno
 
 from methods import absent, all_absent, public, record, report
+from previews import ECHOES, SERVES, ended, fetch, request, upgrade
 from session import GROWS, nothing_grows, proved, until
 
 CONSOLE = [Apps, Layers, Revisions, Snapshots, Timelines, Volumes]
@@ -156,6 +157,21 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
         fs.upload(directory, "/home/app/uploaded")
     assert fs.read_text_file("/home/app/uploaded/local") == "local"
 
+    # Servers: an exposed port has a domain.
+    server, echo = [
+        sandbox.spawn("/bin/bash", args=["-c", line], stdout="null", stderr="null") for line in (SERVES, ECHOES)
+    ]
+    exposed = sandbox.expose_http(port=8000).removeprefix("https://")
+    assert fetch(exposed) == b"hello\n"
+    assert request(sandbox.expose_http(port=8009).removeprefix("https://"))[0] == 502
+    assert request(exposed.replace("80-", "80-x"))[0] == 404
+    connection = upgrade(sandbox.expose_http(port=8001).removeprefix("https://"))
+    for child in (echo, server):
+        child.kill()
+        child.wait()
+    assert ended(connection)
+    proved("serve")
+
     # What is absent says so.
     absent(lambda: fs.download("/tmp/x", "/home/app/copy"), "no downloads to local files")
     absent(lambda: fs.umask(0o77), "no mask")
@@ -163,7 +179,7 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
     absent(lambda: sandbox.deno.eval("1"), "no Deno programs")
     absent(lambda: sandbox.deno.repl(), "no Deno programs")
     absent(lambda: sandbox.deno.deploy("app"), "501")
-    absent(lambda: sandbox.expose_http(port=80), "no public ports")
+    absent(lambda: sandbox.expose_http(pid=1), "no Deno programs")
     absent(lambda: sandbox.expose_ssh(), "no SSH")
     absent(lambda: sandbox.fetch("http://localhost/"), "no requests to sandboxes")
 
@@ -207,6 +223,7 @@ proved("over")
 report(
     {
         "SandboxApi.create": "no volumes, and without network",
+        "Sandbox.expose_http": "ports only; without TLS, below `localhost`",
         "SandboxFs.read_file": "up to 750 kB, the largest message that the client accepts",
         "SandboxFs.read_text_file": "up to 1 MB, the largest message that the client accepts",
         "SandboxFs.walk": "the client returns the number of a stream that it cannot read",

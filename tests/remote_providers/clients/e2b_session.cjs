@@ -2,6 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { CommandExitError, FileType, NotFoundError, Sandbox, TimeoutError } = require("e2b");
+const { ECHOES, SERVES, fetchPreview, request, upgrade } = require("./previews.cjs");
 const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
@@ -92,6 +93,26 @@ async function main() {
   assert.ok(await sandbox.pty.kill(terminal.pid));
   await assert.rejects(terminal.wait());
   await assert.rejects(sandbox.updateNetwork({}), /Tidebox's emulator of E2B has no network rules/);
+
+  // Servers: every port has an address. That of a private sandbox needs a token, and none is left of a sandbox that was killed.
+  const background = { background: true, timeoutMs: 0 };
+  const served = await sandbox.commands.run(SERVES, background);
+  assert.equal(await fetchPreview(sandbox.getHost(8000)), "hello\n");
+  assert.equal((await request(sandbox.getHost(8009)))[0], 502);
+  const hidden = await Sandbox.create({ timeoutMs: 600_000, network: { allowPublicTraffic: false } });
+  await hidden.commands.run(SERVES, background);
+  await hidden.commands.run(ECHOES, background);
+  const token = { "e2b-traffic-access-token": hidden.trafficAccessToken };
+  assert.equal(await fetchPreview(hidden.getHost(8000), "/a.txt", token), "hello\n");
+  assert.equal((await request(hidden.getHost(8000)))[0], 403);
+  const socket = await upgrade(hidden.getHost(8001), token);
+  const end = new Promise((resolve) => socket.on("close", resolve).on("error", () => {}).resume());
+  await hidden.kill();
+  await end;
+  assert.equal((await request(hidden.getHost(8000), "/a.txt", token))[0], 502);
+  await served.kill();
+  await assert.rejects(served.wait());
+  proved("serve");
 
   // Lists and lifetimes.
   const list = async (metadata) => (await Sandbox.list({ query: { metadata } }).nextItems()).map((one) => one.sandboxId);

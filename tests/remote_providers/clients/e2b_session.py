@@ -1,5 +1,6 @@
 """A session of E2B's official Python client, against an emulator or the service."""
 
+import json
 import time
 import urllib.error
 import urllib.request
@@ -33,6 +34,8 @@ from e2b.sandbox_sync.filesystem.filesystem import Filesystem
 from protobuf import Oneof
 
 from methods import absent, all_absent, public, record, report
+import previews
+from previews import ECHOES, SERVES, fetch, upgrade
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 # Methods that only build a template or a value on the client's side, and those of a volume that exists.
@@ -279,9 +282,34 @@ for call in (Volume.create, Volume.connect, Volume.destroy, Volume.get_info):
 absent(Volume.list, "no volumes")
 all_absent(Secret, ["create", "destroy", "exists", "get_info", "update"], "no secrets")
 absent(lambda: Secret.list().next_items(), "no secrets")
-assert sandbox.get_host(3000).startswith("3000-") and sandbox.get_mcp_url().endswith("/mcp")
+assert sandbox.get_mcp_url().endswith("/mcp")
 raises(NotFoundException, sandbox.get_mcp_token)
 raises(AuthenticationException, lambda: Sandbox.list(api_key="wrong").next_items())
+
+# Servers: every port has an address. That of a private sandbox needs a token, and none is left of a sandbox that was killed.
+served = sandbox.commands.run(SERVES, background=True, timeout=0)
+assert fetch(sandbox.get_host(8000)) == b"hello\n"
+named = {"E2b-Sandbox-Id": sandbox.sandbox_id, "E2b-Sandbox-Port": "8000"}
+assert fetch(sandbox.connection_config.api_url, "/a.txt", named) == b"hello\n"
+closed = json.loads(previews.request(sandbox.get_host(8009))[1])
+assert (closed["message"], closed["port"]) == ("The sandbox is running but port is not open", 8009), closed
+echo = sandbox.commands.run(ECHOES, background=True, timeout=0)
+connection = upgrade(sandbox.get_host(8001))
+echo.kill()
+assert previews.ended(connection)
+private = Sandbox.create(timeout=120, network={"allow_public_traffic": False})
+private.commands.run(SERVES, background=True, timeout=0)
+private.commands.run(ECHOES, background=True, timeout=0)
+token = {"e2b-traffic-access-token": private.traffic_access_token}
+assert sandbox.traffic_access_token is None and fetch(private.get_host(8000), headers=token) == b"hello\n"
+for wrong in [{}, {"e2b-traffic-access-token": "wrong"}]:
+    assert previews.request(private.get_host(8000), headers=wrong)[0] == 403
+connection = upgrade(private.get_host(8001), token)
+private.kill()
+assert previews.ended(connection)
+assert previews.request(private.get_host(8000), headers=token)[0] == 502
+served.kill()
+proved("serve")
 
 # Lists and lifetimes.
 query = SandboxQuery(metadata={"thread_id": "t 1"})
@@ -317,7 +345,7 @@ report({
     "Sandbox.pause": "files and commands stay in memory",
     "Sandbox.beta_pause": "like `pause`",
     "Sandbox.get_metrics": "one sample, taken now; processor time is 0",
-    "Sandbox.get_host": "an address that nothing serves",
+    "Sandbox.get_host": "without TLS; below `localhost`",
     "Sandbox.get_mcp_url": "an address that nothing serves",
     "Commands.run": "with one user",
     "Filesystem.watch_dir": "compares the files, so that changes between two calls are one event",

@@ -3,6 +3,7 @@
 const assert = require("node:assert/strict");
 const { ModalClient, Probe, Sandbox } = require("modal");
 const { absent, record, report } = require("./methods.cjs");
+const { SERVES, fetchPreview } = require("./previews.cjs");
 const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
@@ -108,11 +109,18 @@ async function main() {
   await modal.images.delete(snapshot.imageId);
   await assert.rejects(modal.images.fromId(snapshot.imageId));
 
+  // Servers: the ports of the creation have tunnels, which end with the sandbox.
+  const ports = await create({ unencryptedPorts: [8000], command: ["bash", "-c", SERVES] });
+  const [host, port] = (await ports.tunnels())[8000].tcpSocket;
+  let body;
+  await until(async () => (body = await fetchPreview(`http://${host}:${port}`).catch(() => "")));
+  assert.equal(body, "hello\n");
+  await ports.terminate();
+  await until(() => fetchPreview(`http://${host}:${port}`).then(() => false, (error) => error.code === "ECONNREFUSED"));
+  proved("serve");
+
   // What is absent says so.
   assert.deepEqual(await sandbox.tunnels(), {});
-  const ports = await create({ encryptedPorts: [80] });
-  await absent(() => ports.tunnels(), "no tunnels");
-  await ports.terminate();
   await absent(() => sandbox.createConnectToken(), "no connect tokens");
   await absent(() => sandbox.mountImage("/mnt", image), "no mounts of images");
   await absent(() => sandbox.unmountImage("/mnt"), "no mounts of images");
@@ -176,9 +184,9 @@ async function main() {
   await idle.terminate();
   report({
     "Sandbox.exec": "no terminals",
-    "Sandbox.tunnels": "empty; absent with open ports",
+    "Sandbox.tunnels": "without TLS; at ports of 127.0.0.1",
     "Sandbox.waitUntilReady": "probes that run a command",
-    "SandboxService.create": "no GPUs, ports, volumes, mounts or terminals, and without network",
+    "SandboxService.create": "no GPUs, volumes, mounts or terminals, and without network",
     "ImageService.fromRegistry": "any name is accepted, with Tidebox's own files",
   });
 }

@@ -1,5 +1,6 @@
 """A session of Modal's official Python client, against an emulator or the service."""
 
+import http.client
 import os
 import tempfile
 import time
@@ -20,6 +21,7 @@ from modal.sandbox import Probe
 from modal.sandbox.sandbox import SandboxFilesystem
 
 from methods import absent, public, record, report
+from previews import ECHOES, SERVES, ended, fetch, upgrade
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 # Methods that only define an image, a secret or a function on the client's side.
@@ -165,9 +167,31 @@ assert restored.stdout.read() == "600\nhéllo\n"
 again = modal.Sandbox.create("cat", "/root/secret", app=app, image=modal.Image.from_id(snapshot.object_id))
 assert again.stdout.read() == "x\n"
 
+# Servers: the ports of the creation have tunnels, which end with the sandbox.
+serving = modal.Sandbox.create("bash", "-c", SERVES, app=app, image=image, encrypted_ports=[8000], unencrypted_ports=[8001])
+serving.exec("bash", "-c", ECHOES)
+tunnels = serving.tunnels()
+address = "http://%s:%d" % tunnels[8000].tls_socket
+assert sorted(tunnels) == [8000, 8001] and tunnels[8000].url == address.replace("http", "https"), tunnels
+
+
+def fetched():
+    """The body, or the error of a connection: a tunnel closes it until the server has started."""
+    try:
+        return fetch(address)
+    except (http.client.HTTPException, ConnectionError) as error:
+        return error
+
+
+until(lambda: fetched() == b"hello\n")
+connection = upgrade("http://%s:%d" % tunnels[8001].tcp_socket)
+serving.terminate()
+assert ended(connection)
+until(lambda: isinstance(fetched(), ConnectionRefusedError))
+proved("serve")
+
 # What is absent says so.
 assert sandbox.tunnels() == {} and sandbox.get_tags() == {"thread_id": "t 1"}
-absent(lambda: modal.Sandbox.create(app=app, image=image, encrypted_ports=[80]).tunnels(), "no tunnels")
 absent(lambda: sandbox.create_connect_token(), "no connect tokens")
 absent(lambda: sandbox.snapshot_directory("/root"), "no snapshots of directories")
 absent(lambda: sandbox.mount_image("/mnt", snapshot), "no mounts of images")
@@ -248,9 +272,9 @@ assert modal.Sandbox.create("cat", "/w/kept", app=app, image=older.snapshot_file
 older.terminate()
 assert older.poll() == 137
 report({
-    "Sandbox.create": "no GPUs, ports, volumes, mounts or terminals, and without network",
+    "Sandbox.create": "no GPUs, volumes, mounts or terminals, and without network",
     "Sandbox.exec": "no terminals",
-    "Sandbox.tunnels": "empty; absent with open ports",
+    "Sandbox.tunnels": "without TLS; at ports of 127.0.0.1",
     "Sandbox.wait_until_ready": "probes that run a command",
     "Image.from_registry": "any name is accepted, with Tidebox's own files",
     "Image.from_name": "absent when it is used",

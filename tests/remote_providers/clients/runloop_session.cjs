@@ -2,6 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { RunloopSDK, toFile } = require("@runloop/api-client");
+const { SERVES, fetchPreview, request } = require("./previews.cjs");
 const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
@@ -54,6 +55,19 @@ async function main() {
   const asked = Date.now();
   await assert.rejects(sdk.api.secrets.list(), /Tidebox's emulator of Runloop has no secrets/);
   assert.ok(Date.now() - asked < 5000);
+
+  // Servers: a tunnel has an address for each port. The client's URL lacks the port of the emulator.
+  await devbox.cmd.execAsync(SERVES);
+  const tunnel = await devbox.net.enableTunnel({ auth_mode: "authenticated" });
+  const emulator = process.env.RUNLOOP_BASE_URL;
+  const Host = (await devbox.getTunnelUrl(8000)).replace("https://", "");
+  assert.equal(Host, `8000-${tunnel.tunnel_key}.tunnel.127.0.0.1`);
+  const token = { Host, "X-Runloop-Tunnel-Authorization": `Bearer ${tunnel.auth_token}` };
+  assert.equal(await fetchPreview(emulator, "/a.txt", token), "hello\n");
+  assert.equal((await request(emulator, "/a.txt", { Host }))[0], 401);
+  await devbox.net.removeTunnel();
+  assert.equal((await request(emulator, "/a.txt", token))[0], 404);
+  proved("serve");
 
   // Lists and lifetimes.
   const listed = [];

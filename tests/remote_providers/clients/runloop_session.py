@@ -15,6 +15,7 @@ from runloop_api_client import APIStatusError, BadRequestError, NotFoundError, R
 from runloop_api_client._resource import SyncAPIResource
 
 from methods import absent, all_absent, public, record, report
+from previews import ECHOES, SERVES, ended, fetch, request, upgrade
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 # The generated client below `Runloop`, and the classes of `RunloopSDK`.
@@ -228,10 +229,38 @@ by_blueprint = [
 assert [one.cmd.exec("whoami").stdout() for one in by_blueprint] == ["user\n"] * 3
 for one in by_blueprint:
     one.close()
-tunnels = ["create_pty_tunnel", "enable_tunnel", "remove_tunnel", "create_ssh_key", "create_gateway_token", "create_mcp_token"]
+tunnels = ["create_pty_tunnel", "create_ssh_key", "create_gateway_token", "create_mcp_token"]
 all_absent(client.devboxes, tunnels + ["watch_evictions"], "Tidebox's emulator of Runloop has no", {"id": devbox.id})
-all_absent(devbox.net, public(devboxes.NetworkInterface), "Tidebox's emulator of Runloop has no")
+all_absent(devbox.net, ["create_ssh_key"], "Tidebox's emulator of Runloop has no")
 assert devbox.get_tunnel() is None and devbox.get_tunnel_url(80) is None
+
+# Servers: a tunnel has an address for each port. The client's URL lacks the port of the emulator.
+devbox.cmd.exec_async(SERVES)
+tunnel = client.devboxes.enable_tunnel(devbox.id)
+assert devbox.net.enable_tunnel().tunnel_key == tunnel.tunnel_key == devbox.get_tunnel().tunnel_key
+assert devbox.get_tunnel_url(8000) == f"https://8000-{tunnel.tunnel_key}.tunnel.127.0.0.1"
+emulator = os.environ["RUNLOOP_BASE_URL"]
+via = lambda key, port: {"Host": f"{port}-{key}.tunnel.127.0.0.1"}
+assert fetch(emulator, headers=via(tunnel.tunnel_key, 8000)) == b"hello\n"
+assert fetch(emulator, headers={"Host": f"8000-{tunnel.tunnel_key}.tunnel.runloop.ai"}) == b"hello\n"
+assert request(emulator, headers=via(tunnel.tunnel_key, 8009))[0] == 502
+devbox.net.remove_tunnel()
+client.devboxes.remove_tunnel(devbox.id)
+assert devbox.get_tunnel() is None and request(emulator, headers=via(tunnel.tunnel_key, 8000))[0] == 404
+private = client.devboxes.enable_tunnel(devbox.id, auth_mode="authenticated", wake_on_http=True)
+token = {"X-Runloop-Tunnel-Authorization": f"Bearer {private.auth_token}"}
+assert fetch(emulator, headers=via(private.tunnel_key, 8000) | token) == b"hello\n"
+for wrong in [{}, {"X-Runloop-Tunnel-Authorization": "Bearer wrong"}]:
+    assert request(emulator, headers=via(private.tunnel_key, 8000) | wrong)[0] == 401
+devbox.cmd.exec_async(ECHOES)
+connection = upgrade(emulator, via(private.tunnel_key, 8001) | token)
+devbox.suspend()
+devbox.await_suspended()
+assert ended(connection)
+assert fetch(emulator, headers=via(private.tunnel_key, 8000) | token) == b"hello\n", "a request resumes the devbox"
+assert devbox.get_info().status == "running"
+devbox.net.remove_tunnel()
+proved("serve")
 
 # Lists and lifetimes.
 second = sdk.devbox.create(metadata={"thread_id": "t 2"})
@@ -276,6 +305,7 @@ report({
     "DevboxesResource.create_and_await_running": files,
     "ExecutionsResource.send_std_in": "without `INTERRUPT`",
     "DevboxesResource.retrieve_resource_usage": "one processor, 1 GiB of memory and disk",
+    "Devbox.get_tunnel_url": "without the port of the emulator, which has no TLS",
     "Devbox.suspend": "files and commands stay in memory",
     "DevboxesResource.suspend": "files and commands stay in memory",
     "NetworkPoliciesResource.create": "stored and not enforced",
