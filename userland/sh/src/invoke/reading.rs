@@ -188,7 +188,11 @@ fn read_raw_line(shell: &mut Shell) -> EvalResult<Bytes> {
                     return Ok(line);
                 }
             }
-            Err(rt::Errno::INTR) if shell.has_terminal() => shell.run_pending_traps()?,
+            Err(rt::Errno::INTR) if shell.has_terminal() => {
+                shell.run_pending_traps()?;
+                // The output of a trap shows before the next line is read.
+                shell.io.flush();
+            }
             Err(rt::Errno::INTR) => {}
             _ => {
                 end_last_line(&mut line);
