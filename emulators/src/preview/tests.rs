@@ -151,6 +151,7 @@ async fn bodies_are_streamed_in_both_directions() {
             read_until(&mut stream, "ping\r\n").await;
             stream.write_all(format!("5\r\npong{number}\r\n").as_bytes()).await.expect("it is read");
         }
+        read_until(&mut stream, "0\r\n\r\n").await;
         stream.write_all(b"0\r\n\r\n").await.expect("it is read");
     })
     .await;
@@ -162,6 +163,8 @@ async fn bodies_are_streamed_in_both_directions() {
         stream.write_all(b"4\r\nping\r\n").await.expect("it is sent");
         read_until(&mut stream, &format!("pong{number}\r\n")).await;
     }
+    stream.write_all(b"0\r\n\r\n").await.expect("it is sent");
+    read_until(&mut stream, "0\r\n\r\n").await;
 }
 
 #[tokio::test]

@@ -157,18 +157,14 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
         fs.upload(directory, "/home/app/uploaded")
     assert fs.read_text_file("/home/app/uploaded/local") == "local"
 
-    # Servers: an exposed port has a domain.
-    server, echo = [
-        sandbox.spawn("/bin/bash", args=["-c", line], stdout="null", stderr="null") for line in (SERVES, ECHOES)
-    ]
-    exposed = sandbox.expose_http(port=8000).removeprefix("https://")
-    assert fetch(exposed) == b"hello\n"
-    assert request(sandbox.expose_http(port=8009).removeprefix("https://"))[0] == 502
-    assert request(exposed.replace("80-", "80-x"))[0] == 404
-    connection = upgrade(sandbox.expose_http(port=8001).removeprefix("https://"))
-    for child in (echo, server):
-        child.kill()
-        child.wait()
+    # Servers: an exposed port has a domain. The client kills its processes.
+    serving = lambda line: sandbox.spawn("/bin/bash", args=["-c", line], stdout="null", stderr="null")
+    with serving(SERVES), serving(ECHOES):
+        exposed = sandbox.expose_http(port=8000).removeprefix("https://")
+        assert fetch(exposed) == b"hello\n"
+        assert request(sandbox.expose_http(port=8009).removeprefix("https://"))[0] == 502
+        assert request(exposed.replace("80-", "80-x"))[0] == 404
+        connection = upgrade(sandbox.expose_http(port=8001).removeprefix("https://"))
     assert ended(connection)
     proved("serve")
 
