@@ -1,5 +1,7 @@
 //! Parser of the command line.
 
+mod mcp;
+
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use crate::{Dialect, Limits, MountMode, OutputOverflow};
 use lexopt::prelude::*;
 
 use crate::cli::limits;
+
+pub(crate) use mcp::{Mcp, McpHttp, McpInstall};
 
 /// A parsed command line.
 #[derive(Debug, PartialEq)]
@@ -28,6 +32,10 @@ pub(crate) enum Command {
     Pack(PackCommand),
     /// `tidebox serve`
     Serve(Serve),
+    /// `tidebox mcp`
+    Mcp(Mcp),
+    /// `tidebox mcp install`
+    McpInstall(McpInstall),
     /// `--help`; the same text for all commands.
     Help,
     /// `--version`
@@ -132,6 +140,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
         Some(Value(word)) if word == "shell" => shell(parser),
         Some(Value(word)) if word == "backend" => backend(parser),
         Some(Value(word)) if word == "serve" => serve(parser),
+        Some(Value(word)) if word == "mcp" => mcp::parse(parser),
         Some(Value(word)) if word == "pack" => pack(parser),
         Some(Value(word)) if word == "warm" => precompile(parser),
         Some(Value(word)) if word == "help" => without_arguments(parser, Command::Help),
@@ -241,7 +250,7 @@ fn serve(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                 let names = parser.value()?.string()?;
                 providers.extend(names.split(',').filter(|name| !name.is_empty()).map(str::to_owned));
             }
-            Long("listen") => listen = parse_address(&parser.value()?.string()?)?,
+            Long("listen") => listen = parse_address("--listen", &parser.value()?.string()?)?,
             Long("key") => key = Some(parser.value()?.string()?).filter(|key| !key.is_empty()),
             Long("pip") => options.pip = true,
             Long(name) if options.accepts(name) => {
@@ -254,10 +263,10 @@ fn serve(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     Ok(Command::Serve(Serve { options, providers, listen, key }))
 }
 
-fn parse_address(text: &str) -> Result<SocketAddr, String> {
+fn parse_address(option: &str, text: &str) -> Result<SocketAddr, String> {
     let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let parsed = local.as_deref().unwrap_or(text).parse();
-    parsed.map_err(|_| format!("invalid --listen {text:?}: expected ADDRESS:PORT, for example 127.0.0.1:4000"))
+    parsed.map_err(|_| format!("invalid {option} {text:?}: expected ADDRESS:PORT, for example 127.0.0.1:4000"))
 }
 
 fn pack(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {

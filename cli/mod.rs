@@ -5,6 +5,8 @@ mod args;
 mod backend;
 mod exec;
 mod limits;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod pack;
 mod printer;
 mod progress;
@@ -63,6 +65,14 @@ fn run(command: Command) -> Result<u8> {
         Command::Backend(options, dialect) => backend::serve(&options, dialect),
         Command::Pack(command) => pack::pack(command),
         Command::Serve(command) => serve::serve(command),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(command) => mcp::serve(command),
+        #[cfg(feature = "mcp")]
+        Command::McpInstall(command) => mcp::install(&command),
+        #[cfg(not(feature = "mcp"))]
+        Command::Mcp(_) | Command::McpInstall(_) => {
+            anyhow::bail!("cannot start the MCP server: this build has none; build tidebox with the cargo feature mcp")
+        }
         Command::Precompile { archive } => sandbox::precompile(archive.as_deref()),
         Command::ShipPack { name, dir } => pack::ship(&name, &dir),
         Command::Help => print(&usage()),
@@ -100,6 +110,8 @@ Usage:
   tidebox shell [OPTIONS]
   tidebox backend [OPTIONS] [--dialect js|python|langchain-tests]
   tidebox serve --provider NAME,...|all [--listen ADDRESS:PORT] [--key KEY] [OPTIONS]
+  tidebox mcp [OPTIONS] [--save DIR] [--sandbox NAME] [--http ADDRESS:PORT]
+  tidebox mcp install CLIENT [--print] [OPTIONS]
   tidebox pack add NAME [--with PACKAGE,...] [--from FILE] | pack list | pack remove NAME
 
 Commands:
@@ -112,6 +124,9 @@ Commands:
   serve    Emulate sandbox providers with sandboxes of this process. Print the environment variables that
            point the providers' clients to the emulators, and serve until interrupted.
            Providers: {}
+  mcp      Serve a sandbox to an MCP client over stdio, or over HTTP with --http. `tidebox mcp install CLIENT`
+           adds the server to the configuration of a client: claude-code, claude-desktop, cursor, vscode, codex,
+           gemini
   pack     Manage optional runtimes in your cache directory, for example: tidebox pack add python
 
 Options:
@@ -149,6 +164,22 @@ Options of serve:
   --listen ADDRESS:PORT Address of the first provider; the others get the next ports [default: 127.0.0.1:0, any
                         free port for each]
   --key KEY             API key that clients must send. Required unless --listen is a loopback address
+
+Options of mcp:
+  --save DIR            Save the sandbox in this directory, and continue with the saved one
+  --sandbox NAME        Name of the sandbox in the directory of --save [default: default]
+  --http ADDRESS:PORT   Serve over HTTP at /mcp, and further sandboxes at /mcp/NAME; port 0 is any free port
+  --token TOKEN         Bearer token that clients must send [default: TIDEBOX_MCP_TOKEN, or a random one that is
+                        printed]. Required unless --http is a loopback address
+  --allow-host HOST     Accept this value of the header Host, besides loopback names (repeatable)
+  --allow-origin ORIGIN Accept requests of web pages of this origin (repeatable) [default: none]
+
+Options of mcp install:
+  --print               Print the entry instead of writing the file
+  --as NAME             Name of the server in the client [default: tidebox]
+  --project, --user     Write the file of the current project, or the one of the user [default: that of the client]
+  --route-bash          For claude-code: deny the built-in Bash, so that commands run in the sandbox
+  Other options are passed to `tidebox mcp`, for example --mount .:/workspace/repo:cow
 
 Options of backend:
   --dialect NAME        Conventions of the file tools: js, python or langchain-tests [default: js]

@@ -50,7 +50,7 @@ async fn serve_until_signal(args: Serve) -> Result<u8> {
 }
 
 /// Errors of the options appear when the first sandbox is created.
-fn sandbox_error(error: anyhow::Error) -> crate::Error {
+pub(crate) fn sandbox_error(error: anyhow::Error) -> crate::Error {
     crate::Error::new(crate::ErrorKind::InvalidRequest, "create sandbox", format!("{error:#}"))
 }
 
@@ -100,7 +100,7 @@ fn print(all: &[(&str, Serving)]) -> io::Result<()> {
 
 /// Completes on a shutdown signal.
 #[cfg(unix)]
-fn shutdown_signal() -> Result<impl Future<Output = ()>> {
+pub(crate) fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupted = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminated = signal(SignalKind::terminate()).context("cannot listen for signals")?;
@@ -113,7 +113,7 @@ fn shutdown_signal() -> Result<impl Future<Output = ()>> {
 }
 
 #[cfg(not(unix))]
-fn shutdown_signal() -> Result<impl Future<Output = ()>> {
+pub(crate) fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     Ok(async {
         // If the handler cannot be installed, the interrupt terminates the process.
         if tokio::signal::ctrl_c().await.is_err() {

@@ -7,7 +7,8 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 
 use crate::install::{installed, step};
-use crate::{check_summary, output, trial};
+use crate::trial::trial;
+use crate::{check_summary, output};
 
 /// Copies the sources next to the packages, because Node searches the parent directories for them.
 const SOURCES: [(&str, &str); 2] = [

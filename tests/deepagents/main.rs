@@ -7,10 +7,11 @@
 mod install;
 mod javascript;
 mod python;
+mod trial;
 
 use std::process::{Command, ExitCode, Stdio};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Failed};
 
 /// The built command.
 const TIDEBOX: &str = env!("CARGO_BIN_EXE_tidebox");
@@ -19,26 +20,6 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let trials = [python::trials(), javascript::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&arguments, trials).exit_code()
-}
-
-/// Returns a test, or an ignored one whose name states the missing program.
-fn trial<P: Clone + Send + 'static>(
-    name: &str,
-    prepared: &Result<P, String>,
-    run: impl FnOnce(P) -> Result<(), Failed> + Send + 'static,
-) -> Trial {
-    match prepared {
-        Ok(prepared) => {
-            let prepared = prepared.clone();
-            Trial::test(name, move || run(prepared))
-        }
-        Err(missing) => {
-            eprintln!("skipped: {name}: {missing}");
-            let missing = missing.clone();
-            let kind = format!("skipped, {missing}");
-            Trial::test(name, move || Err(Failed::from(missing))).with_kind(kind).with_ignored_flag(true)
-        }
-    }
 }
 
 /// Runs a program and returns its output if it succeeds; otherwise the output is the error.

@@ -7,7 +7,8 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 
 use crate::install::{installed, step};
-use crate::{check_summary, output, trial};
+use crate::trial::trial;
+use crate::{check_summary, output};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let environment = prepare();

@@ -35,6 +35,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tidebox-js-remote", &["tidebox-core", "tidebox-js-values", "tidebox-remote-adapters"]),
     ("tidebox-remote-adapters", &["tidebox-core"]),
     ("tidebox-emulators", &["tidebox-core", "tidebox-remote-adapters"]),
+    ("tidebox-mcp", &["tidebox-core", "tidebox-vfs-backend"]),
     ("tidebox-userland-bundle", &[]),
     (
         "tidebox",
@@ -48,6 +49,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tidebox-packs",
             "tidebox-remote-adapters",
             "tidebox-emulators",
+            "tidebox-mcp",
             "tidebox-userland-bundle",
         ],
     ),

@@ -102,6 +102,22 @@ impl Snapshot {
         });
         diff
     }
+
+    /// Calls `visit` with the path of every regular file of `after` that `before` lacks or has with other content, in path order,
+    /// until it returns `Break`. No content is compared line by line, so it is cheap after every command.
+    pub fn visit_changed_files(before: &Self, after: &Self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
+        let is_file = |entry: &DiffEntry| entry.stat.kind == Kind::File;
+        // The caller already knows if it ended the visit.
+        let _ = before.files.visit_changes(&after.files, &mut |path, old, new| match (old, new.filter(is_file)) {
+            (_, None) => ControlFlow::Continue(()),
+            (Some(old), Some(new)) if is_file(&old) && has_same_content(&old, &new) => ControlFlow::Continue(()),
+            (_, Some(_)) => visit(path),
+        });
+    }
+}
+
+fn has_same_content(one: &DiffEntry, two: &DiffEntry) -> bool {
+    matches!((&one.contents, &two.contents), (Some(one), Some(two)) if one.reads_like(two))
 }
 
 fn side(entry: &DiffEntry) -> DiffSide {

@@ -1,6 +1,7 @@
 //! Differences between two snapshots, as values and as a patch that other programs apply.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
@@ -138,4 +139,30 @@ fn listing(root: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<_> = fs::read_dir(root).unwrap().map(entry).collect();
     found.sort();
     found
+}
+
+#[test]
+fn changed_files_are_those_with_new_content() {
+    let sandbox = js();
+    for name in ["changed", "same", "mode", "removed"] {
+        write(&sandbox, &format!("/workspace/{name}"), "one\n").unwrap();
+    }
+    let before = sandbox.snapshot().unwrap();
+    write(&sandbox, "/workspace/changed", "two\n").unwrap();
+    write(&sandbox, "/workspace/same", "one\n").unwrap();
+    chmod(&sandbox, "/workspace/mode", 0o600);
+    remove(&sandbox, "/workspace/removed");
+    symlink(&sandbox, "workspace/changed", "link");
+    write(&sandbox, "/workspace/new/file", "").unwrap();
+    let after = sandbox.snapshot().unwrap();
+    let files = |limit: usize| {
+        let mut files = Vec::new();
+        Snapshot::visit_changed_files(&before, &after, &mut |path| {
+            files.push(String::from_utf8_lossy(path).into_owned());
+            if files.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        files
+    };
+    assert_eq!(files(9), ["/workspace/changed", "/workspace/new/file"]);
+    assert_eq!(files(1), ["/workspace/changed"]);
 }
