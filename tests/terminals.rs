@@ -8,8 +8,8 @@ use tidebox::{
     SandboxBackend, SpawnRequest, TerminalSize,
 };
 
-/// Maximum time for which a test waits.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum time for which a test waits. The first one may wait until the programs of the sandbox are compiled.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Prompt of the shells in these tests.
 const PROMPT: &str = "$> ";
