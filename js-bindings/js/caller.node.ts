@@ -1,7 +1,6 @@
 /** The kernel in the caller's thread, in Node and Deno. Loaded for the first sandbox that requires it. */
 
-import { clearInterval, setImmediate, setInterval } from "node:timers";
-import { MessageChannel } from "node:worker_threads";
+import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers";
 
 import type { CallerLoop } from "./caller.js";
 import { serveCaller } from "./caller.js";
@@ -19,18 +18,15 @@ type Job = () => void;
 /** The event loop of Node. */
 class NodeLoop implements CallerLoop {
   readonly #jobs: Job[] = [];
-  /** Wakes the event loop without keeping it running; slower than an immediate. */
-  readonly #channel = new MessageChannel();
   #held: NodeJS.Timeout | undefined;
 
-  constructor() {
-    this.#channel.port1.on("message", () => this.#run());
-    this.#channel.port1.unref();
-  }
-
+  /**
+   * An immediate keeps the application running. A timer, which takes a millisecond, need not. A message to itself would be handled
+   * in the same turn, a thousand times.
+   */
   nextTurn(job: Job): void {
     this.#jobs.push(job);
-    if (this.#held === undefined) this.#channel.port2.postMessage(undefined);
+    if (this.#held === undefined) setTimeout(() => this.#run(), 0).unref();
     else setImmediate(() => this.#run());
   }
 

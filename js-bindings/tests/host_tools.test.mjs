@@ -6,6 +6,8 @@ import { Worker } from "node:worker_threads";
 
 import { BrokenPipeError, Sandbox, SandboxError } from "tidebox";
 
+import { noWorkers } from "./engine.mjs";
+
 const suspends = typeof WebAssembly.Suspending === "function";
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -257,7 +259,7 @@ describe("tools that are given", () => {
     }
   });
 
-  test("go on after the Worker had to start again", async (context) => {
+  test("go on after the Worker had to start again", { skip: noWorkers }, async (context) => {
     const workers = [];
     const post = Worker.prototype.postMessage;
     context.mock.method(Worker.prototype, "postMessage", function (...message) {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { describe, test } from "node:test";
+import { brotliDecompressSync } from "node:zlib";
 
 import { Sandbox } from "tidebox";
 
@@ -12,7 +13,16 @@ const listed = JSON.parse(readFileSync(new URL("programs.json", userland), "utf8
 describe("the package", () => {
   test("holds each program of its list, packed, and no other", () => {
     const expected = listed.map(({ file }) => `${file}.piece`);
-    assert.deepEqual(readdirSync(userland).sort(), [...expected, "programs.json"].sort());
+    const raw = listed.filter((program) => program.raw).map(({ file }) => file);
+    assert.deepEqual(raw, ["sh.wasm"]);
+    assert.deepEqual(readdirSync(userland).sort(), [...expected, ...raw, "programs.json"].sort());
+  });
+
+  test("has the same bytes in the packed program and in the one that is not", () => {
+    const { bytes, after } = listed.find(({ file }) => file === "sh.wasm");
+    const pieces = [...after, "sh.wasm"].map((file) => readFileSync(new URL(`${file}.piece`, userland)));
+    const unpacked = brotliDecompressSync(Buffer.concat([...pieces, Uint8Array.of(3)]));
+    assert.ok(unpacked.subarray(unpacked.length - bytes).equals(readFileSync(new URL("sh.wasm", userland))));
   });
 
   test("provides every program with the listed bytes", async (context) => {
@@ -31,7 +41,7 @@ describe("the package", () => {
       if (seen.has(file)) return [];
       seen.add(file);
       const source = readFileSync(new URL(file, dist), "utf8").replace(/\/\*[^]*?\*\//g, "");
-      const imported = [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name]) => name);
+      const imported = [...source.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"([^"]+)"/g)].map(([, name]) => name);
       const inner = imported.filter((name) => /^\.\/[^/]*\.js$/.test(name));
       return [...imported.filter((name) => !/^(\.|node:)/.test(name)), ...inner.flatMap((name) => packages(name, seen))];
     };

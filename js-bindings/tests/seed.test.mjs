@@ -11,6 +11,8 @@ import { Worker } from "node:worker_threads";
 
 import { Sandbox } from "tidebox";
 
+import { noWorkers } from "./engine.mjs";
+
 /** A folder with files of every kind, and beside it one that nobody may see. */
 function folders(context) {
   const root = fs.mkdtempSync(join(tmpdir(), "tidebox-seed-"));
@@ -74,7 +76,7 @@ describe("a seed directory", () => {
     assert.equal(await run("cat a.txt; ls d"), "a\nb\ne\n");
   });
 
-  test("that has changed does not affect a sandbox whose Worker restarts", async (context) => {
+  test("that has changed does not affect a sandbox whose Worker restarts", { skip: noWorkers }, async (context) => {
     const workers = new Set();
     const post = Worker.prototype.postMessage;
     context.mock.method(Worker.prototype, "postMessage", function (...message) {

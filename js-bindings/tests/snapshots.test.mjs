@@ -6,6 +6,8 @@ import { Worker } from "node:worker_threads";
 
 import { Sandbox, SandboxError, Snapshot } from "tidebox";
 
+import { noWorkers } from "./engine.mjs";
+
 const text = (bytes) => new TextDecoder().decode(bytes);
 
 async function sandbox(context, options) {
@@ -43,7 +45,7 @@ describe("a snapshot", () => {
     assert.deepEqual((await one.snapshot()).bytes, (await other.snapshot()).bytes);
   });
 
-  test("is kept in a sandbox whose Worker restarts after a restore", async (context) => {
+  test("is kept in a sandbox whose Worker restarts after a restore", { skip: noWorkers }, async (context) => {
     const workers = [];
     const post = Worker.prototype.postMessage;
     context.mock.method(Worker.prototype, "postMessage", function (...message) {

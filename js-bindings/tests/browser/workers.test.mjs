@@ -62,7 +62,7 @@ describe("Workers of a page", { skip }, () => {
       const { output } = await sandbox.execute("sort a.txt | head -1; ask hello; head -c 4 /bin/grep | od -An -c | tr -d ' \\n'");
       let turns = 0;
       const timer = setInterval(() => (turns += 1), 0);
-      const { exitCode } = await sandbox.execute("while :; do :; done", { timeoutMs: 500 });
+      const { exitCode } = await sandbox.execute("while :; do :; done", { timeoutMs: 1000 });
       clearInterval(timer);
       const usage = await sandbox.usage();
       await sandbox.close();
@@ -70,7 +70,7 @@ describe("Workers of a page", { skip }, () => {
     });
     const { turns, ...rest } = found;
     assert.deepEqual(rest, { output: "a\nhello!\n\\0asm", exitCode: 124, cpu: true, workers: 0 });
-    assert.ok(turns >= 10, `${turns} turns`);
+    assert.ok(turns >= 5, `${turns} turns`);
     assert.deepEqual(complaints, []);
   });
 

@@ -17,9 +17,9 @@ pub enum Value {
     /// Bytes.
     Bytes(Vec<u8>),
     /// Values in order.
-    List(Vec<Value>),
+    List(Vec<Self>),
     /// Properties in order.
-    Object(Vec<(&'static str, Value)>),
+    Object(Vec<(&'static str, Self)>),
 }
 
 impl Value {
