@@ -51,21 +51,11 @@ const THREADS: [(&str, &[&str]); 3] = [
         CALLER,
         &[
             "abort.test.mjs",
-            "completion.test.mjs",
             "execute.test.mjs",
             "files.test.mjs",
-            "host_tools.test.mjs",
             "hostile.test.mjs",
-            "hostile_arguments.test.mjs",
             "limits.test.mjs",
-            "mounts.test.mjs",
-            "network.test.mjs",
-            "own_programs.test.mjs",
             "processes.test.mjs",
-            "reuse.test.mjs",
-            "seed.test.mjs",
-            "snapshots.test.mjs",
-            "spec.test.mjs",
             "streaming.test.mjs",
         ],
     ),
@@ -165,11 +155,11 @@ fn threads(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &No
     Ok(())
 }
 
-/// Tests of `tests/javascript` that run with another value of the option `thread`.
-const THREAD_TESTS: [&str; 2] = ["conformance_suite", "hostile_guests"];
+/// Test of `tests/javascript` that runs with another value of the option `thread`.
+const THREAD_TEST: &str = "conformance_suite";
 
-/// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime. With a `thread`, those of the
-/// class.
+/// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime. With a `thread`, only the
+/// contract.
 fn compare_with_native(
     progress: &mut Progress,
     setting: &Setting<'_>,
@@ -180,13 +170,13 @@ fn compare_with_native(
     let mut command =
         setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
     if let Some(thread) = thread {
-        command.args(THREAD_TESTS).env("TIDEBOX_THREAD", thread);
+        command.arg(THREAD_TEST).env("TIDEBOX_THREAD", thread);
     }
     command.env("TIDEBOX_NPM_DIR", dir).env("TIDEBOX_NODE", &node.program);
     command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
     setting.emulators.point(&mut command);
     let what = match thread {
-        Some(thread) => format!("contract and hostile guests with the thread {thread}"),
+        Some(thread) => format!("contract with the thread {thread}"),
         None => "contract, and comparison with Wasmtime".to_owned(),
     };
     run_and_count(progress, &format!("Node {}", node.version), &what, command)
