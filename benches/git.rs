@@ -179,7 +179,7 @@ fn content(file: usize, commit: usize) -> String {
         let value = (file + 1) * (line + 17) * 2_654_435_761 % 1_000_003;
         writeln!(text, "{value} lorem ipsum {line}").expect("writable");
     }
-    if file % 50 == 0 {
+    if file.is_multiple_of(50) {
         text.push_str("a needle\n");
     }
     text

@@ -1,5 +1,7 @@
 //! Processes in a terminal: an interactive shell, keys, resizes, hang-ups, and programs that misuse it.
 
+#![allow(clippy::print_stdout, reason = "a skipped test is printed with the reason")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

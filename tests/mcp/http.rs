@@ -31,16 +31,16 @@ impl HttpServer {
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(TIDEBOX);
         command.args(["mcp", "--http", "127.0.0.1:0"]).args(arguments).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("the server starts");
-        let (mut url, mut token) = (String::new(), String::new());
-        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let child = command.spawn().expect("the server starts");
+        let mut server = Self { child, url: String::new(), token: String::new() };
+        let mut lines = BufReader::new(server.child.stdout.take().expect("stdout is piped")).lines();
         while let Some(line) = lines.next().transpose().expect("its output is text") {
             if let Some(value) = line.strip_prefix("export TIDEBOX_MCP_URL=") {
-                value.clone_into(&mut url);
+                value.clone_into(&mut server.url);
             } else if let Some(value) = line.strip_prefix("export TIDEBOX_MCP_TOKEN=") {
-                value.trim_matches('\'').clone_into(&mut token);
+                value.trim_matches('\'').clone_into(&mut server.token);
             } else if line.starts_with("# ready") {
-                return Self { child, url, token };
+                return server;
             }
         }
         panic!("the server ended before it was ready");
@@ -121,8 +121,8 @@ fn modern(method: &str, mut params: Value) -> Value {
 
 /// Returns the last message of an event stream, or the JSON body. Chunk sizes are on separate lines.
 fn event(body: &str) -> Value {
-    let data = body.lines().filter_map(|line| line.strip_prefix("data:")).filter(|data| !data.trim().is_empty());
-    let json = data.last().unwrap_or(body);
+    let mut data = body.lines().filter_map(|line| line.strip_prefix("data:")).filter(|data| !data.trim().is_empty());
+    let json = data.next_back().unwrap_or(body);
     serde_json::from_str(json.trim()).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 

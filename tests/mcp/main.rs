@@ -2,6 +2,8 @@
 //!
 //! The clients are optional. If an interpreter or a package is missing, their tests are ignored and their names state the reason.
 
+#![allow(clippy::print_stdout, reason = "skipped parts are printed with the reason")]
+
 mod client;
 mod clients;
 mod http;

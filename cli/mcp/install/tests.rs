@@ -44,7 +44,7 @@ fn every_client_gets_the_entry_in_its_own_file() {
     assert_eq!(expected.map(|(name, _)| name), CLIENTS.map(|(name, _)| name));
     for (client, file) in expected {
         let path = dir.path().join(file);
-        assert_eq!(apply(&request(client), &directories).unwrap(), [path.clone()], "{client}");
+        assert_eq!(apply(&request(client), &directories).unwrap(), std::slice::from_ref(&path), "{client}");
         if client == "codex" {
             let text = fs::read_to_string(&path).unwrap();
             assert_eq!(text, "[mcp_servers.tidebox]\ncommand = \"/opt/tidebox\"\nargs = [\"mcp\"]\n");
