@@ -75,11 +75,9 @@ fn result_of(arguments: Vec<Vec<u8>>) -> ToolResult {
         Ok(text) => ToolResult::from(text.as_str()),
         Err(Failure::Terminal(errno)) => ToolResult::Failure(format!("{name}: {}", errno.text()), 1),
         Err(Failure::Word(rejected)) => match rejected {
-            Rejected::Invalid(word) => LINE.usage_error(&format!("invalid argument {}", quote_value(&word))),
-            Rejected::Missing(word) => LINE.usage_error(&format!("missing argument to {}", quote_value(&word))),
-            Rejected::NotInteger(word) => {
-                LINE.usage_error(&format!("invalid integer argument: {}", quote_value(&word)))
-            }
+            Rejected::Invalid(word) => LINE.usage_error(format!("invalid argument {}", quote_value(&word))),
+            Rejected::Missing(word) => LINE.usage_error(format!("missing argument to {}", quote_value(&word))),
+            Rejected::NotInteger(word) => LINE.usage_error(format!("invalid integer argument: {}", quote_value(&word))),
         },
     }
 }
