@@ -4,6 +4,7 @@
 
 mod check;
 mod compare;
+mod debug;
 mod key;
 mod lines;
 mod merge;
@@ -88,7 +89,7 @@ fn sort(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Fail
     }
     lines.sort(rules);
     if parts.is_empty() {
-        return finish(options, |sink| {
+        return finish(options, rules, |sink| {
             lines.write(sink);
             Ok(())
         });
@@ -145,10 +146,10 @@ fn merge_files(options: &Options, rules: &Rules, spill: &mut Spill, mut files: V
         }
         files = fewer;
     }
-    finish(options, |sink| merge_into(&files, sink, rules))
+    finish(options, rules, |sink| merge_into(&files, sink, rules))
 }
 
-fn merge_into(files: &[Vec<u8>], sink: &mut Sink, rules: &Rules) -> Result<(), Failure> {
+fn merge_into(files: &[Vec<u8>], sink: &mut Sink<'_>, rules: &Rules) -> Result<(), Failure> {
     let open = |file: &Vec<u8>| Input::open(file).map_err(|errno| about("open failed", file, errno));
     let inputs = files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     merge::merge(inputs, sink, rules)
@@ -156,7 +157,11 @@ fn merge_into(files: &[Vec<u8>], sink: &mut Sink, rules: &Rules) -> Result<(), F
 }
 
 /// Writes the result to its destination.
-fn finish(options: &Options, write: impl FnOnce(&mut Sink) -> Result<(), Failure>) -> Result<i32, Failure> {
+fn finish(
+    options: &Options,
+    rules: &Rules,
+    write: impl FnOnce(&mut Sink<'_>) -> Result<(), Failure>,
+) -> Result<i32, Failure> {
     let fd = options.destination;
     if let Some(output) = &options.output
         && let Err(errno) = tidebox_rt::set_size(fd, 0)
@@ -165,7 +170,8 @@ fn finish(options: &Options, write: impl FnOnce(&mut Sink) -> Result<(), Failure
     {
         return Err(about("open failed", output, errno));
     }
-    let mut sink = Sink { out: Output::to(fd), end: options.end };
+    let debug = (options.debug && options.output.is_none()).then_some(rules);
+    let mut sink = Sink { out: Output::to(fd), end: options.end, debug };
     write(&mut sink)?;
     sink.out.flush_now();
     let closed = if fd == 1 { Ok(()) } else { tidebox_rt::close(fd) };

@@ -9,6 +9,7 @@ use tidebox_gnu::user::Names;
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::archive::{Archive, Identity};
+use crate::header::{Format, Member};
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
 use crate::names::{self, Naming, below, time};
@@ -57,6 +58,7 @@ pub(crate) fn create(options: &Options) -> DumpResult {
     let writer = Writer::new(archive.fd, options, 0);
     let to_stderr = options.archive == b"-";
     let mut dump = Dump::new(options, writer, identity, to_stderr);
+    dump.label()?;
     dump.words(&options.words)?;
     dump.finish()?;
     archive.close()
@@ -111,6 +113,22 @@ impl<'a> Dump<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Adds the label of the archive.
+    fn label(&mut self) -> DumpResult {
+        let now = time(tidebox_rt::realtime_ns());
+        let Some(label) = &self.options.label else {
+            return Ok(());
+        };
+        let header = Member { name: label.clone(), kind: b'V', mtime: now, ..Member::default() };
+        if self.options.verbose > 0 {
+            self.lines.member(&header, self.options.verbose > 1, self.options)?;
+        }
+        if self.options.format != Format::Pax {
+            return self.put_in(|writer| writer.header(&header, &[]));
+        }
+        self.put_in(|writer| writer.global(crate::label::KEY, label, now))
     }
 
     /// Ends the archive, and removes the files to be removed.

@@ -12,6 +12,7 @@ mod date;
 mod exclude;
 mod extract;
 mod header;
+mod label;
 mod list;
 mod message;
 mod names;
@@ -75,6 +76,7 @@ fn run(options: &Options) -> i32 {
         Mode::Compare => compare::compare(options),
         Mode::Append | Mode::Update => change::append(options),
         Mode::Delete => change::delete(options),
+        Mode::TestLabel => label::test(options),
     };
     match result {
         Err(Fatal) => 2,

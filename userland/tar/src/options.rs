@@ -29,6 +29,7 @@ pub(crate) enum Mode {
     Update,
     Delete,
     Compare,
+    TestLabel,
 }
 
 /// Handling of existing files.
@@ -106,6 +107,8 @@ pub(crate) struct Options {
     /// A shell command that gets the content of each file, and whether its failures are ignored.
     pub(crate) command: Option<Vec<u8>>,
     pub(crate) ignore_command: bool,
+    /// Label of the archive; when reading, the pattern that it must match.
+    pub(crate) label: Option<Vec<u8>>,
     /// Start time of the run, on a monotonic clock.
     pub(crate) began: u64,
     /// Options of pax records.
@@ -158,6 +161,7 @@ impl Options {
             warnings: true,
             command: None,
             ignore_command: false,
+            label: None,
             began: tidebox_rt::monotonic_ns(),
             pax: PaxOptions::default(),
             dates: Vec::new(),

@@ -3,6 +3,7 @@
 use tidebox_rt::{Errno, Fd};
 
 use crate::header::{self, BLOCK, Block, Member, Parsed};
+use crate::label;
 use crate::message::warn;
 use crate::pax::{self, Records};
 
@@ -149,7 +150,12 @@ impl Reader {
                 }
                 b'g' => {
                     let more = pax::parse(&self.bytes(member.stored)?);
+                    let label = more.get(label::KEY.as_bytes()).cloned();
                     self.global.extend(more);
+                    if let Some(name) = label {
+                        let header = Member { name, kind: b'V', mtime: member.mtime, ..Member::default() };
+                        return Ok(Step::Member(Box::new(header)));
+                    }
                 }
                 _ => {
                     if let Some(name) = long_name {

@@ -2,6 +2,7 @@
 
 use crate::archive::{Archive, by_magic};
 use crate::header::Member;
+use crate::label;
 use crate::message::{Fatal, error, fatal, warn};
 use crate::options::Options;
 use crate::quote::escaped;
@@ -37,6 +38,9 @@ pub(crate) fn each(
     loop {
         match reader.next().map_err(|error| read_error(options, error))? {
             Step::Member(member) => {
+                if before == Before::Nothing {
+                    label::check(options, (member.kind == b'V').then_some(member.name.as_slice()))?;
+                }
                 before = Before::Member;
                 member_of(reader, *member)?;
             }

@@ -156,6 +156,17 @@ impl Writer {
         self.pad()
     }
 
+    /// Writes a global record for all following members.
+    pub(crate) fn global(&mut self, key: &str, value: &[u8], now: (i64, u32)) -> Result<(), Errno> {
+        let text = pax::write(key, value);
+        let name = b"/tmp/GlobalHead.1".to_vec();
+        let stored = text.len() as u64;
+        let header = Member { name, kind: b'g', mode: 0o644, stored, mtime: (now.0, 0), ..Member::default() };
+        self.put(&header::encode(&header, self.format))?;
+        self.put(&text)?;
+        self.pad()
+    }
+
     /// Name of a record header: usually that of the file, in a separate directory.
     fn records_name(&self, name: &[u8]) -> Vec<u8> {
         let trimmed = name.strip_suffix(b"/").unwrap_or(name);

@@ -73,7 +73,7 @@ impl Lines {
     }
 
     /// Writes the lines in order and clears the buffer.
-    pub(super) fn write(&mut self, sink: &mut Sink) {
+    pub(super) fn write(&mut self, sink: &mut Sink<'_>) {
         for span in self.spans.drain(..) {
             sink.line(self.text.get(span.start..span.end).unwrap_or_default());
             if sink.out.failure().is_some() {
@@ -85,14 +85,20 @@ impl Lines {
 }
 
 /// Destination of the sorted lines.
-pub(super) struct Sink {
+pub(super) struct Sink<'a> {
     pub(super) out: Output,
     pub(super) end: u8,
+    pub(super) debug: Option<&'a Rules>,
 }
 
-impl Sink {
+impl Sink<'_> {
     pub(super) fn line(&mut self, line: &[u8]) {
-        self.out.push(line);
-        self.out.push(&[self.end]);
+        match self.debug {
+            Some(rules) => super::debug::write(rules, line, &mut self.out),
+            None => {
+                self.out.push(line);
+                self.out.push(&[self.end]);
+            }
+        }
     }
 }

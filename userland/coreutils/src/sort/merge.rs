@@ -37,7 +37,7 @@ impl Source {
 }
 
 /// Merges the inputs. The error names the input that could not be read.
-pub(super) fn merge(inputs: Vec<Input>, sink: &mut Sink, rules: &Rules) -> Result<(), (usize, Errno)> {
+pub(super) fn merge(inputs: Vec<Input>, sink: &mut Sink<'_>, rules: &Rules) -> Result<(), (usize, Errno)> {
     let end = sink.end;
     // The sources are in reverse order of their next lines.
     let mut sources: Vec<Source> = Vec::with_capacity(inputs.len());

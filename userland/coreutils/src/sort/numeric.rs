@@ -72,6 +72,21 @@ pub(super) fn small_whole(text: &[u8]) -> Option<i64> {
     Some(if decimal.negative { -value } else { value })
 }
 
+/// Returns the length of the number at the start of a text. With `human` it includes the unit.
+pub(super) fn length(text: &[u8], human: bool) -> usize {
+    let sign = usize::from(text.first() == Some(&b'-'));
+    let (whole, rest) = split_digits(text.get(sign..).unwrap_or_default());
+    let fraction = match rest {
+        [b'.', after @ ..] => 1 + split_digits(after).0.len(),
+        _ => 0,
+    };
+    if whole.is_empty() && fraction < 2 {
+        return 0;
+    }
+    let unit = rest.get(fraction).is_some_and(|unit| human && b"kKMGTPEZY".contains(unit));
+    sign + whole.len() + fraction + usize::from(unit)
+}
+
 /// Compares numbers like `-n`.
 pub(super) fn numeric(a: &[u8], b: &[u8]) -> Ordering {
     decimal(a).0.compare(&decimal(b).0)
@@ -102,7 +117,7 @@ pub(super) fn month(text: &[u8]) -> usize {
 
 /// Compares numbers like `-g`. Other texts come first, then NaN, then numbers.
 pub(super) fn general(a: &[u8], b: &[u8]) -> Ordering {
-    match (floating(a), floating(b)) {
+    match (floating(a).0, floating(b).0) {
         (None, None) => Ordering::Equal,
         (None, _) => Ordering::Less,
         (_, None) => Ordering::Greater,
@@ -117,8 +132,8 @@ pub(super) fn general(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// Parses the number at the start of a text like `strtod`.
-fn floating(text: &[u8]) -> Option<f64> {
+/// Parses the number at the start of a text like `strtod`. Returns it with its length.
+pub(super) fn floating(text: &[u8]) -> (Option<f64>, usize) {
     let start = text.iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0b).count();
     let at = |at: usize| text.get(at).copied().unwrap_or(0);
     let mut here = start;
@@ -130,13 +145,14 @@ fn floating(text: &[u8]) -> Option<f64> {
     let sign = if at(start) == b'-' { -1.0 } else { 1.0 };
     for (word, value) in [("infinity", f64::INFINITY), ("inf", f64::INFINITY), ("nan", f64::NAN)] {
         if has_prefix(word.as_bytes()) {
-            return Some(value.copysign(sign));
+            return (Some(value.copysign(sign)), here + word.len());
         }
     }
     if has_prefix(b"0x")
         && (at(here + 2).is_ascii_hexdigit() || at(here + 2) == b'.' && at(here + 3).is_ascii_hexdigit())
     {
-        return Some(hexadecimal(rest.get(2..).unwrap_or_default()) * sign);
+        let (value, length) = hexadecimal(rest.get(2..).unwrap_or_default());
+        return (Some(value * sign), here + 2 + length);
     }
     let digits = |from: usize| text.get(from..).map_or(0, |rest| split_digits(rest).0.len());
     let whole = digits(here);
@@ -148,7 +164,7 @@ fn floating(text: &[u8]) -> Option<f64> {
         end += 1 + fraction;
     }
     if some == 0 {
-        return None;
+        return (None, 0);
     }
     if matches!(at(end), b'e' | b'E') {
         let signed = usize::from(matches!(at(end + 1), b'+' | b'-'));
@@ -157,11 +173,12 @@ fn floating(text: &[u8]) -> Option<f64> {
             end += 1 + signed + exponent;
         }
     }
-    std::str::from_utf8(text.get(start..end)?).ok()?.parse().ok()
+    let number = text.get(start..end).and_then(|number| std::str::from_utf8(number).ok());
+    (number.and_then(|number| number.parse().ok()), end)
 }
 
-/// Parses a hexadecimal number after its `0x`.
-fn hexadecimal(text: &[u8]) -> f64 {
+/// Parses a hexadecimal number after its `0x`. Returns it with its length.
+fn hexadecimal(text: &[u8]) -> (f64, usize) {
     let (mut value, mut scale, mut at, mut fraction) = (0.0_f64, 0_i32, 0, false);
     while let Some(byte) = text.get(at) {
         match (char::from(*byte).to_digit(16), byte) {
@@ -182,7 +199,8 @@ fn hexadecimal(text: &[u8]) -> f64 {
         if !digits.is_empty() {
             let power = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(99_999);
             scale = scale.saturating_add(if negative { -power } else { power });
+            at += 1 + signed + digits.len();
         }
     }
-    value * 2.0_f64.powi(scale)
+    (value * 2.0_f64.powi(scale), at)
 }

@@ -45,7 +45,7 @@ tidebox_gnu::options! {
         Check = "-c, --check[=HOW]", "check the order of the lines; HOW is diagnose-first or quiet";
         CheckQuietly = "-C", "same as --check=quiet";
         CompressProgram = "--compress-program=PROG", "has no effect: temporary files are not compressed";
-        Debug = "--debug", "", unsupported "the option --debug is not supported";
+        Debug = "--debug", "mark the compared part of each line";
         Files0From = "--files0-from=F", "read file names from F, each ended by NUL";
         Key = "-k, --key=KEYDEF", "compare a part of each line";
         Merge = "-m, --merge", "merge sorted files";
@@ -108,6 +108,7 @@ pub(super) struct Options {
     pub(super) dirs: Vec<Vec<u8>>,
     pub(super) buffer_bytes: usize,
     pub(super) batch_size: usize,
+    pub(super) debug: bool,
     merge: bool,
     check: Option<bool>,
     list: Option<Vec<u8>>,
@@ -126,6 +127,7 @@ impl Default for Options {
             dirs: Vec::new(),
             buffer_bytes: BUFFER_BYTES,
             batch_size: BATCH_SIZE,
+            debug: false,
             merge: false,
             check: None,
             list: None,
@@ -153,6 +155,13 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Rules), Failure>
     }
     rules.keys.iter().try_for_each(|key| key.ordering.check()).map_err(fail)?;
     rules.reverse = global.reverse;
+    if options.debug {
+        let letter =
+            options.check.map(|reports| if reports { "c" } else { "C" }).or(options.output.as_ref().map(|_| "o"));
+        if let Some(letter) = letter {
+            return Err(fail(format!("options '-{letter} --debug' are incompatible")));
+        }
+    }
     if let Some(reports) = options.check {
         let letter = if reports { 'c' } else { 'C' };
         if let Some(extra) = options.files.get(1) {
@@ -221,6 +230,7 @@ impl Options {
                 }
                 self.source = Some(value);
             }
+            Flag::Debug => self.debug = true,
             // `--compress-program` and the obsolete `-y` have no effect.
             _ => {}
         }

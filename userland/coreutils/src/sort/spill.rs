@@ -31,7 +31,7 @@ impl Spill {
     pub(super) fn write(
         &mut self,
         end: u8,
-        write: impl FnOnce(&mut Sink) -> Result<(), Failure>,
+        write: impl FnOnce(&mut Sink<'_>) -> Result<(), Failure>,
     ) -> Result<Vec<u8>, Failure> {
         let at = self.files.len() % self.dirs.len().max(1);
         let dir = self.dirs.get(at).cloned().unwrap_or_else(|| b"/tmp".to_vec());
@@ -51,7 +51,7 @@ impl Spill {
             }
         };
         self.files.push(name.clone());
-        let mut sink = Sink { out: Output::to(fd), end };
+        let mut sink = Sink { out: Output::to(fd), end, debug: None };
         write(&mut sink)?;
         sink.out.flush_now();
         let closed = tidebox_rt::close(fd);

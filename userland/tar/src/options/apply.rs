@@ -64,6 +64,7 @@ impl Reading {
             Flag::Delete => self.mode(Mode::Delete),
             Flag::Compare => self.mode(Mode::Compare),
             Flag::Append => self.mode(Mode::Append),
+            Flag::TestLabel => self.mode(Mode::TestLabel),
             Flag::Update => self.mode(Mode::Update),
             Flag::Extract => self.mode(Mode::Extract),
             Flag::List => {
@@ -190,6 +191,7 @@ impl Reading {
             Flag::FilesFrom => self.list(&value)?,
             Flag::AddFile => self.name(value),
             Flag::ToCommand => options.command = Some(value),
+            Flag::Label => options.label = Some(value),
             Flag::Program => {
                 let words: Vec<&str> = text.split_whitespace().collect();
                 self.compressor(&words)?;

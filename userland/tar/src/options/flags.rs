@@ -31,6 +31,7 @@ tidebox_gnu::options! {
         Compare = "-d, --diff, --compare", "find differences between archive and file system";
         Append = "-r, --append", "append files to the end of an archive";
         List = "-t, --list", "list the contents of an archive";
+        TestLabel = "--test-label", "print the label, or compare it with the operand";
         Update = "-u, --update", "only append files newer than copy in archive";
         Extract = "-x, --extract, --get", "extract files from an archive\n\n Archive and compression:";
         File = "-f, --file=ARCHIVE", "use the file ARCHIVE; - is standard input or output";
@@ -45,6 +46,7 @@ tidebox_gnu::options! {
         Format = "-H, --format=FORMAT", "gnu, pax (posix) or ustar";
         Posix = "--posix", "same as --format=pax";
         PaxOption = "--pax-option=LIST", "delete=PATTERN and exthdr.name=NAME";
+        Label = "-V, --label=TEXT", "create an archive with a label, or require it";
         BlockingFactor = "-b, --blocking-factor=N", "records of N blocks of 512 bytes";
         RecordSize = "--record-size=N", "records of N bytes";
         IgnoreZeros = "-i, --ignore-zeros", "ignore zeroed blocks in the archive\n\n Selection of files:";
@@ -136,8 +138,6 @@ tidebox_gnu::options! {
         Interactive = "-w, --interactive, --confirmation", "", unsupported "confirmations are not supported";
         Verify = "-W, --verify", "", unsupported "--verify is not supported; run tar -d afterwards";
         StartingFile = "-K, --starting-file=NAME", "", unsupported "--starting-file is not supported";
-        Label = "-V, --label=TEXT", "", unsupported "labels of archives are not supported";
-        TestLabel = "--test-label", "", unsupported "labels of archives are not supported";
         Unsupported = "-R, --block-number, -l, --check-links, --old-archive, --portability, --recursive-unlink, \
             --show-defaults, --show-omitted-dirs, --show-snapshot-field-ranges", "",
             unsupported "this option is not supported: see `tar --help' for those that are";
