@@ -10,11 +10,11 @@ mod test_dir;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use crate::npm;
 use crate::project::Project;
-use crate::step::{self, Progress};
+use crate::step::{self, Progress, Run};
 
 use emulators::Emulators;
 use engines::Node;
@@ -88,33 +88,44 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
     types(project, progress, &tests)?;
     let setting = Setting { project, emulators: Emulators::start(project, progress)? };
     let nodes = engines::nodes(project, progress);
-    let fullest = engines::one_of_each_kind(&nodes);
-    for node in &nodes {
-        let everything: Vec<&str> = tests.files.iter().map(String::as_str).collect();
-        let full = fullest.contains(&node.version.as_str());
-        let files = if full { everything.as_slice() } else { &MAIN };
-        let mut command = command(&setting, &tests.dir, node, files);
-        if full && node.jspi && std::env::var_os(SPEC_EVERY).is_none() {
-            // One engine runs all recorded cases and a thousand sandboxes, the others a part.
-            command.env(SPEC_EVERY, "1").env(MANY, "1000");
-        }
-        run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command)?;
+    let runs = runs(progress, &setting, &tests, &nodes)?;
+    progress.run_tests_in_parallel(runs, RETRY)
+}
+
+/// The test runs, the longest first, so that none of them is alone at the end.
+fn runs(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, nodes: &[Node]) -> Result<Vec<Run>> {
+    let fullest = engines::one_of_each_kind(nodes);
+    let (full, partial): (Vec<&Node>, Vec<&Node>) =
+        nodes.iter().partition(|node| fullest.contains(&node.version.as_str()));
+    let jspi = nodes.iter().find(|node| node.jspi);
+    let mut runs = Vec::new();
+    if let Some(node) = jspi {
+        runs.extend(browser(progress, setting, tests, node));
     }
-    for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
-        threads(progress, &setting, &tests.dir, node)?;
-    }
-    for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
-        compare_with_native(progress, &setting, &tests.dir, node, None)?;
-    }
-    if let Some(node) = nodes.iter().find(|node| node.jspi) {
-        compare_with_native(progress, &setting, &tests.dir, node, Some(CALLER))?;
+    runs.extend(full.iter().rev().map(|node| everything(setting, tests, node)));
+    runs.extend(full.iter().map(|node| compare_with_native(setting, &tests.dir, node, None)));
+    runs.extend(deno(progress, setting, tests)?);
+    runs.extend(partial.iter().map(|node| run(setting, &tests.dir, node, &MAIN)));
+    runs.extend(full.iter().flat_map(|node| threads(setting, &tests.dir, node)));
+    if let Some(node) = jspi {
+        runs.push(compare_with_native(setting, &tests.dir, node, Some(CALLER)));
         // The tests include overlapping calls, which need JSPI.
-        run(progress, &setting, &tests.dir.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
-        frameworks::run(progress, &setting, &tests, node)?;
-        run(progress, &setting, &tests.dir.join("examples"), node, &["examples.test.mjs"])?;
-        browser(progress, &setting, &tests, node)?;
+        runs.push(run(setting, &tests.dir.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"]));
+        runs.extend(frameworks::runs(setting, tests, node));
+        runs.push(run(setting, &tests.dir.join("examples"), node, &["examples.test.mjs"]));
     }
-    deno(progress, &setting, &tests)
+    Ok(runs)
+}
+
+/// Runs all test files with one version of Node.
+fn everything(setting: &Setting<'_>, tests: &Tests, node: &Node) -> Run {
+    let files: Vec<&str> = tests.files.iter().map(String::as_str).collect();
+    let mut run = run(setting, &tests.dir, node, &files);
+    if node.jspi && std::env::var_os(SPEC_EVERY).is_none() {
+        // One engine runs all recorded cases and a thousand sandboxes, the others a part.
+        run.command.env(SPEC_EVERY, "1").env(MANY, "1000");
+    }
+    run
 }
 
 /// Checks that public members are documented, and compiles a user's program in strict TypeScript, for each kind of module
@@ -140,19 +151,20 @@ struct Setting<'a> {
 }
 
 /// Runs test files in a directory with one version of Node.
-fn run(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Result<()> {
-    run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command(setting, dir, node, files))
+fn run(setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Run {
+    of_engine(&format!("Node {}", node.version), &files.join(" "), command(setting, dir, node, files))
 }
 
 /// Runs tests with each value of the option `thread`.
-fn threads(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node) -> Result<()> {
-    for (thread, files) in THREADS.into_iter().filter(|(thread, _)| node.jspi || *thread != CALLER) {
+fn threads(setting: &Setting<'_>, dir: &Path, node: &Node) -> Vec<Run> {
+    let usable = THREADS.into_iter().filter(|(thread, _)| node.jspi || *thread != CALLER);
+    let runs = usable.map(|(thread, files)| {
         let mut command = command(setting, dir, node, files);
         command.env("TIDEBOX_THREAD", thread);
         let what = format!("{} with the thread {thread}", files.join(" "));
-        run_and_count(progress, &format!("Node {}", node.version), &what, command)?;
-    }
-    Ok(())
+        of_engine(&format!("Node {}", node.version), &what, command)
+    });
+    runs.collect()
 }
 
 /// Test of `tests/javascript` that runs with another value of the option `thread`.
@@ -160,13 +172,7 @@ const THREAD_TEST: &str = "conformance_suite";
 
 /// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime. With a `thread`, only the
 /// contract.
-fn compare_with_native(
-    progress: &mut Progress,
-    setting: &Setting<'_>,
-    dir: &Path,
-    node: &Node,
-    thread: Option<&str>,
-) -> Result<()> {
+fn compare_with_native(setting: &Setting<'_>, dir: &Path, node: &Node, thread: Option<&str>) -> Run {
     let mut command =
         setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
     if let Some(thread) = thread {
@@ -179,14 +185,14 @@ fn compare_with_native(
         Some(thread) => format!("contract with the thread {thread}"),
         None => "contract, and comparison with Wasmtime".to_owned(),
     };
-    run_and_count(progress, &format!("Node {}", node.version), &what, command)
+    of_engine(&format!("Node {}", node.version), &what, command)
 }
 
 /// Runs the same tests, and those of pages, in Chromium, driven by Node.
-fn browser(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, node: &Node) -> Result<()> {
-    let Some(version) = chromium::version(progress) else { return Ok(()) };
+fn browser(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, node: &Node) -> Option<Run> {
+    let version = chromium::version(progress)?;
     let command = command(setting, &tests.dir.join("browser"), node, &BROWSER);
-    run_and_count(progress, &version, "all tests, and those of pages", command)
+    Some(of_engine(&version, "all tests, and those of pages", command))
 }
 
 fn command(setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Command {
@@ -201,13 +207,13 @@ fn command(setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Co
 }
 
 /// Runs all tests in Deno except those that watch Node. A test that needs only the files of the package gets no other permission.
-fn deno(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests) -> Result<()> {
+fn deno(progress: &Progress, setting: &Setting<'_>, tests: &Tests) -> Result<Vec<Run>> {
     let program = setting.project.root.join("js-bindings").join(DENO);
     let version = match step::output(Command::new(&program).arg("--version"), RETRY) {
         Ok(version) => String::from_utf8_lossy(&version).split_whitespace().nth(1).unwrap_or_default().to_owned(),
         Err(error) => {
             progress.print(&format!("tests in Deno are skipped: {error:#}"));
-            return Ok(());
+            return Ok(Vec::new());
         }
     };
     let uses_network = |file: &&String| NETWORK_TESTS.contains(&file.as_str());
@@ -220,21 +226,18 @@ fn deno(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests) -> Result
         setting.emulators.point(&mut command);
         command
     };
-    run_and_count(progress, &format!("Deno {version}"), "tests without network access", run(&[], &without_network))?;
+    let engine = format!("Deno {version}");
     let permissions = ["--allow-net", "--allow-write", "--allow-run"];
-    run_and_count(progress, &format!("Deno {version}"), "tests with network access", run(&permissions, &with_network))
+    Ok(vec![
+        of_engine(&engine, "tests without network access", run(&[], &without_network)),
+        of_engine(&engine, "tests with network access", run(&permissions, &with_network)),
+    ])
 }
 
 fn cases(project: &Project) -> PathBuf {
     project.root.join("tests/spec/cases")
 }
 
-/// Runs tests in an engine and counts them.
-fn run_and_count(progress: &mut Progress, engine: &str, what: &str, command: Command) -> Result<()> {
-    let before = progress.totals.clone();
-    progress.run_tests(&format!("tests of the npm package in {engine}: {what}"), command, RETRY)?;
-    let (passed, skipped) = (progress.totals.passed - before.passed, progress.totals.skipped - before.skipped);
-    ensure!(passed > 0, "no test ran in {engine}: {what}");
-    progress.print(&format!("{engine}: {passed} passed, {skipped} skipped"));
-    Ok(())
+fn of_engine(engine: &str, what: &str, command: Command) -> Run {
+    Run { name: format!("tests of the npm package in {engine}: {what}"), command }
 }

@@ -1,12 +1,19 @@
 //! Steps with their times, and the command to repeat when one fails.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::process::{Command, Stdio};
+use std::io::Write as _;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::totals::{self, Totals};
+
+/// Number of test runners at a time, where several may run concurrently.
+const PARALLEL: usize = 2;
 
 /// Prints one line at the start and one at the end of every step, with the time since the start.
 #[derive(Debug)]
@@ -64,6 +71,80 @@ impl Progress {
             }
             Ok(())
         })
+    }
+
+    /// Like [`run_tests`](Self::run_tests) for runners that leave a processor idle: [`PARALLEL`] run at a time, started in
+    /// their order. The output of each is printed when it ends. After a failure no further runner starts.
+    pub(crate) fn run_tests_in_parallel(&mut self, runs: Vec<Run>, retry: &str) -> Result<()> {
+        let waiting = Mutex::new(VecDeque::from(runs));
+        let waiting = &|| waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        thread::scope(|scope| {
+            let (sender, results) = mpsc::channel();
+            for _ in 0..PARALLEL {
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    loop {
+                        let Some(run) = waiting().pop_front() else { break };
+                        let result = run.finish(retry);
+                        if result.outcome.is_err() {
+                            waiting().clear();
+                        }
+                        if sender.send(result).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            results.into_iter().try_for_each(|result| self.report(result))
+        })
+    }
+
+    fn report(&mut self, result: RunResult) -> Result<()> {
+        let RunResult { name, seconds, output, outcome } = result;
+        self.print(&name);
+        std::io::stdout().write_all(&output).context("cannot print the output of the tests")?;
+        let totals = outcome.with_context(|| format!("the step \"{name}\" failed"))?;
+        let Totals { passed, skipped, .. } = totals;
+        self.print(&format!("{name}: {passed} passed, {skipped} skipped in {seconds:.1} s"));
+        self.totals.add(&totals);
+        self.finished.push((name, seconds));
+        Ok(())
+    }
+}
+
+/// A test runner to start.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// Name of the step.
+    pub(crate) name: String,
+    pub(crate) command: Command,
+}
+
+/// Result of a test runner that ended, or could not start.
+struct RunResult {
+    name: String,
+    seconds: f64,
+    output: Vec<u8>,
+    outcome: Result<Totals>,
+}
+
+impl Run {
+    /// Runs it to its end. A runner that fails, or runs no test, is an error.
+    fn finish(mut self, retry: &str) -> RunResult {
+        let started = Instant::now();
+        let (output, counted) = totals::run_and_keep(&mut self.command);
+        let outcome = self.check(counted, retry);
+        RunResult { name: self.name, seconds: started.elapsed().as_secs_f64(), output, outcome }
+    }
+
+    fn check(&self, counted: Result<(ExitStatus, Totals)>, retry: &str) -> Result<Totals> {
+        let (status, totals) = counted.with_context(|| cannot_start(&self.command, retry))?;
+        if !status.success() {
+            bail!("{}", failed(&self.command, &status.to_string(), retry));
+        }
+        ensure!(totals.passed > 0, "no test ran: `{}`", command_line(&self.command));
+        Ok(totals)
     }
 }
 
@@ -135,6 +216,39 @@ mod tests {
         let text = format!("{error:#}");
         assert!(text.contains("cannot start `no-such-program-here`"), "{text}");
         assert!(text.contains("cargo xtask setup"), "{text}");
+    }
+
+    fn shell(script: &str) -> Run {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Run { name: script.to_owned(), command }
+    }
+
+    #[test]
+    fn parallel_runs_add_up() {
+        let mut progress = Progress::start();
+        let runs = (0..5).map(|_| shell("echo '# pass 2'; echo '# skipped 1' >&2")).collect();
+        progress.run_tests_in_parallel(runs, "retry").expect("all succeed");
+        assert_eq!(progress.totals, Totals { passed: 10, failed: 0, skipped: 5 });
+        assert_eq!(progress.finished.len(), 5);
+    }
+
+    #[test]
+    fn a_failed_parallel_run_is_named_and_the_rest_does_not_start() {
+        let marker = std::env::temp_dir().join(format!("tidebox-xtask-parallel-{}", std::process::id()));
+        let late = shell(&format!("echo '# pass 1'; touch '{}'", marker.display()));
+        let mut runs = vec![shell("sleep 0.2; exit 3"), shell("echo '# pass 1'; sleep 5")];
+        runs.push(late);
+        let error =
+            Progress::start().run_tests_in_parallel(runs, "cargo xtask npm test").expect_err("one exits with 3");
+        assert!(format!("{error:#}").contains("`sh -c 'sleep 0.2; exit 3'` exited with"), "{error:#}");
+        assert!(!marker.exists(), "a run started after the failure");
+    }
+
+    #[test]
+    fn a_parallel_run_without_tests_fails() {
+        let error = Progress::start().run_tests_in_parallel(vec![shell("true")], "retry").expect_err("no test ran");
+        assert!(format!("{error:#}").contains("no test ran: `sh -c true`"), "{error:#}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -100,6 +101,34 @@ pub(crate) fn run_and_count(
         errors.join().map_err(|_| anyhow::anyhow!("the thread that reads the runner's stderr panicked"))??;
     totals.add(&of_stderr);
     Ok((child.wait()?, totals))
+}
+
+/// Like [`run_and_count`], but keeps the output, its two streams in the order in which their lines came.
+pub(crate) fn run_and_keep(command: &mut Command) -> (Vec<u8>, Result<(ExitStatus, Totals)>) {
+    let kept = SharedBuffer::default();
+    let counted = run_and_count(command, kept.clone(), kept.clone());
+    let output = std::mem::take(&mut *kept.lines());
+    (output, counted)
+}
+
+/// A writer that several threads share. The caller writes whole lines, so that lines of several threads do not mix.
+#[derive(Clone, Default)]
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
+
+impl SharedBuffer {
+    fn lines(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for SharedBuffer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.lines().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 fn pass_on(from: impl Read, mut to: impl Write) -> Result<Totals> {

@@ -1,11 +1,9 @@
 //! Tests of the adapters for agent frameworks.
 
-use anyhow::Result;
-
 use super::Setting;
 use super::engines::Node;
 use super::test_dir::Tests;
-use crate::step::Progress;
+use crate::step::Run;
 
 /// Directories of `js-bindings/tests` with the packages of one framework each, and their test files.
 pub(super) const FRAMEWORKS: [(&str, &[&str]); 4] = [
@@ -16,9 +14,6 @@ pub(super) const FRAMEWORKS: [(&str, &[&str]); 4] = [
 ];
 
 /// Runs the tests of each framework.
-pub(super) fn run(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, node: &Node) -> Result<()> {
-    for (dir, files) in FRAMEWORKS {
-        super::run(progress, setting, &tests.dir.join(dir), node, files)?;
-    }
-    Ok(())
+pub(super) fn runs(setting: &Setting<'_>, tests: &Tests, node: &Node) -> Vec<Run> {
+    FRAMEWORKS.iter().map(|(dir, files)| super::run(setting, &tests.dir.join(dir), node, files)).collect()
 }
