@@ -28,16 +28,23 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Creates the FIFO.
+    /// Creates the FIFO and opens it for writing, so that no other writer is the last one.
     ///
     /// # Errors
     /// The message of a failed command.
     pub(crate) async fn open(sandbox: &Arc<dyn SandboxBackend>) -> Result<Self, String> {
         let fifo = format!("/tmp/.stdin-{:016x}", fastrand::u64(..));
         run(sandbox, format!("mkfifo -m 600 {fifo}"), Vec::new(), SHORT_TIME).await?;
-        let (held, hold) = (Arc::clone(sandbox), format!("exec sleep infinity >{fifo}"));
+        let (held, hold) = (Arc::clone(sandbox), format!("exec >{fifo}; echo; exec sleep infinity"));
         // It ends with the input, or with the sandbox.
-        let writer = tokio::spawn(async move { run(&held, hold, Vec::new(), MAX_LENGTH).await });
+        let mut writer = tokio::spawn(async move { run(&held, hold, Vec::new(), MAX_LENGTH).await });
+        // Its line shows that it has opened the FIFO. Bytes of a writer that comes earlier would end with that writer.
+        let opened = pin!(run(sandbox, format!("read -r _ <{fifo}"), Vec::new(), SHORT_TIME));
+        match select(&mut writer, opened).await {
+            Either::Left((Ok(Err(message)), _)) => return Err(message),
+            Either::Left(_) => return Err("the writer of the standard input has ended".to_owned()),
+            Either::Right((opened, _)) => opened.inspect_err(|_| writer.abort())?,
+        }
         Ok(Self {
             sandbox: Arc::clone(sandbox),
             fifo,

@@ -58,7 +58,7 @@ impl Kernel {
 
 pub(crate) fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> Readiness {
     let open = match k.open_file(pid, fd) {
-        Ok(open) if open.read => open,
+        Ok(open) if open.read || matches!(open.what, FileObject::Writer(_) | FileObject::Output(..)) => open,
         _ => return Readiness::Failed(Errno::Badf),
     };
     let rest = |len: u64| Readiness::Ready { bytes: len.saturating_sub(open.offset), hangup: false };
@@ -82,7 +82,12 @@ pub(crate) fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> Readiness {
         }
         FileObject::Device(..) | FileObject::Text(_) => Readiness::Ready { bytes: UNBOUNDED_BYTES, hangup: false },
         FileObject::Dir(_) | FileObject::WorkDir(_) => READY,
-        FileObject::Writer(_) | FileObject::Output(..) => Readiness::Failed(Errno::Badf),
+        FileObject::Writer(pipe) => {
+            let pipe = *pipe;
+            lost_reader(k, pid, pipe)
+        }
+        // The caller of the execution never closes it.
+        FileObject::Output(..) => Readiness::Pending(None),
     }
 }
 
@@ -106,6 +111,17 @@ fn readable_pipe(k: &mut Kernel, pid: Pid, pipe: u32, before: Option<u64>) -> Re
         return Readiness::Pending(None);
     }
     Readiness::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
+}
+
+/// Readiness of the write end of a pipe for reading: as on Linux it never has input, and is ready once no reader is left. Python's
+/// `asyncio` notices the end of a reader by this.
+fn lost_reader(k: &mut Kernel, pid: Pid, pipe: u32) -> Readiness {
+    let Some(found) = k.pipes.get_mut(pipe) else { return Readiness::Failed(Errno::Badf) };
+    if found.readers == 0 {
+        return Readiness::Ready { bytes: 0, hangup: true };
+    }
+    found.add_waiter(pid);
+    Readiness::Pending(None)
 }
 
 fn readable_socket(k: &mut Kernel, pid: Pid, socket: u32) -> Readiness {
