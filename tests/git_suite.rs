@@ -51,9 +51,10 @@ async fn run(runtime: &Runtime, source: &Path, script: &str) -> Vec<u8> {
     let builder =
         runtime.sandbox().limits(limits).mount_host(source, "/git", MountMode::ReadOnly).expect("it can be mounted");
     let sandbox = builder.build().expect("the sandbox is built");
+    // The check of the scripts themselves needs Perl.
     let command = format!(
-        "mkdir -p /tmp/output && cd /git/t && TEST_OUTPUT_DIRECTORY=/tmp/output GIT_TEST_INSTALLED=/usr/bin bash ./{script}.sh \
-         --root=/tmp/trash 2>/dev/null"
+        "mkdir -p /tmp/output && cd /git/t && TEST_OUTPUT_DIRECTORY=/tmp/output GIT_TEST_INSTALLED=/usr/bin \
+         GIT_TEST_CHAIN_LINT=0 bash ./{script}.sh --root=/tmp/trash 2>/dev/null"
     );
     let response = sandbox.execute(ExecuteRequest::new(command)).await.expect("the sandbox responds");
     let mut output = response.stdout;

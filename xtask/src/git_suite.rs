@@ -33,6 +33,8 @@ struct Selection {
     names: Vec<String>,
     sample: Option<usize>,
     again: bool,
+    /// True if the host program is compiled with optimisation, which takes minutes.
+    optimised: bool,
 }
 
 impl Selection {
@@ -42,13 +44,14 @@ impl Selection {
         while let Some(argument) = arguments.next() {
             match *argument {
                 "--again" => selection.again = true,
+                "--release" => selection.optimised = true,
                 "--sample" => {
                     let count = arguments.next().context("--sample needs a number of scripts")?;
                     selection.sample =
                         Some(count.parse().with_context(|| format!("{count} is not a number of scripts"))?);
                 }
                 option if option.starts_with('-') => {
-                    bail!("`{RETRY}` accepts --sample N, --again and scripts, not {option}")
+                    bail!("`{RETRY}` accepts --sample N, --again, --release and scripts, not {option}")
                 }
                 name => selection.names.push(name.trim_end_matches(".sh").to_owned()),
             }
@@ -95,7 +98,9 @@ pub(crate) fn git_suite(project: &Project, progress: &mut Progress, arguments: &
         }
     }
     progress.step("Git's own tests on the host", |progress| run_native(&suite, progress, &scripts))?;
-    progress.step("Git's own tests in the sandbox", |progress| run_sandbox(project, &suite, progress, &scripts))?;
+    progress.step("Git's own tests in the sandbox", |progress| {
+        run_sandbox(project, &suite, progress, &scripts, &selection)
+    })?;
     let mut report = Report::default();
     for script in &scripts {
         report.add(script, &read(&suite.native_result(script))?, &read(&suite.sandbox_result(script))?);
@@ -133,8 +138,8 @@ fn run_native(suite: &Suite, progress: &Progress, scripts: &[String]) -> Result<
         let mut command = Command::new("timeout");
         command.args(["-k", "5", SECONDS, "bash", &format!("./{script}.sh")]);
         command.arg(format!("--root={}", trash.join("trash").display())).current_dir(suite.native.join("t"));
-        command.env("TEST_OUTPUT_DIRECTORY", trash.join("output")).stdin(Stdio::null());
-        command.stdout(fs::File::create(&partial)?).stderr(Stdio::null());
+        command.env("TEST_OUTPUT_DIRECTORY", trash.join("output")).env("GIT_TEST_CHAIN_LINT", "0");
+        command.stdin(Stdio::null()).stdout(fs::File::create(&partial)?).stderr(Stdio::null());
         command.status().context("cannot start `timeout`")?;
         fs::rename(partial, result)?;
         let _ = fs::remove_dir_all(trash);
@@ -154,11 +159,19 @@ fn tempfile_dir(suite: &Suite, script: &str) -> Result<PathBuf> {
 }
 
 /// Runs the scripts without a result by `tests/git_suite.rs`.
-fn run_sandbox(project: &Project, suite: &Suite, progress: &Progress, scripts: &[String]) -> Result<()> {
+fn run_sandbox(
+    project: &Project,
+    suite: &Suite,
+    progress: &Progress,
+    scripts: &[String],
+    selection: &Selection,
+) -> Result<()> {
     let pending: Vec<&String> = scripts.iter().filter(|script| !suite.sandbox_result(script).exists()).collect();
     for batch in pending.chunks(BATCH) {
-        let mut command = project.cargo(&["test", "--quiet", "--locked", "--test", "git_suite", "--"]);
+        let mut command = project.cargo(&["test", "--quiet", "--locked", "--test", "git_suite"]);
         command
+            .args(selection.optimised.then_some("--release"))
+            .arg("--")
             .args(batch)
             .env("TIDEBOX_GIT_SUITE_SOURCE", &suite.guest)
             .env("TIDEBOX_GIT_SUITE_RESULTS", suite.dir.join("sandbox"));
@@ -177,8 +190,8 @@ mod tests {
         let all: Vec<String> = ["t0000-basic", "t0001-init", "t1000-a", "t1001-b"].map(str::to_owned).to_vec();
         let by_name = Selection::parse(&["t0", "t1001-b.sh"]).unwrap();
         assert_eq!(by_name.select(&all).unwrap(), ["t0000-basic", "t0001-init", "t1001-b"]);
-        let sample = Selection::parse(&["--sample", "2", "--again"]).unwrap();
-        assert!(sample.again);
+        let sample = Selection::parse(&["--sample", "2", "--again", "--release"]).unwrap();
+        assert!(sample.again && sample.optimised);
         let two = sample.select(&all).unwrap();
         assert_eq!(two.len(), 2);
         let three = Selection::parse(&["--sample", "3"]).unwrap().select(&all).unwrap();

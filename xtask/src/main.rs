@@ -54,7 +54,7 @@ usage: cargo xtask <command>
             run modules of CPython's own tests in the sandbox [default: ten of them]; DIR contains the package `test`
             [default: fetched from Debian's packages]
   pack git  compile Git for the sandbox and write the archives of the pack `git`
-  git-suite [--sample N] [--again] [SCRIPT...]
+  git-suite [--sample N] [--again] [--release] [SCRIPT...]
             run scripts of Git's own tests with Git of the host and in the sandbox [default: all, or N random ones], and
             compare; results are kept in the target directory, and --again replaces them
   pack c-runtime

@@ -30,13 +30,14 @@ const ZLIB_FILES: [&str; 10] =
     ["adler32", "compress", "crc32", "deflate", "inffast", "inflate", "inftrees", "trees", "uncompr", "zutil"];
 
 /// Parts of Git that are shell scripts. The others need Perl, Python or a display.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     "git-bisect",
     "git-difftool--helper",
     "git-filter-branch",
     "git-merge-octopus",
     "git-merge-one-file",
     "git-merge-resolve",
+    "git-mergetool",
     "git-mergetool--lib",
     "git-quiltimport",
     "git-sh-i18n",
@@ -45,7 +46,7 @@ const SCRIPTS: [&str; 11] = [
 ];
 
 /// Commands that `packs/git/files/unavailable` refuses.
-const UNAVAILABLE: [&str; 13] = [
+const UNAVAILABLE: [&str; 14] = [
     "archimport",
     "citool",
     "cvsexportcommit",
@@ -59,6 +60,7 @@ const UNAVAILABLE: [&str; 13] = [
     "request-pull",
     "send-email",
     "svn",
+    "web--browse",
 ];
 
 /// Maximum size of an archive in bytes.

@@ -30,6 +30,7 @@ pid_t getpgid(pid_t);
 int setpgid(pid_t, pid_t);
 pid_t setsid(void);
 pid_t tcgetpgrp(int);
+int tcsetpgrp(int, pid_t);
 uid_t getuid(void);
 uid_t geteuid(void);
 gid_t getgid(void);

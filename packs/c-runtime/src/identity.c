@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum id { PID, PPID, PGID, UID, GID };
@@ -51,16 +50,10 @@ int setpgid(pid_t pid, pid_t group)
 	return tidebox_result(abi_setpgid((uint32_t)pid, (uint32_t)group));
 }
 
-/* Sandboxes have no sessions of terminals: the caller gets a process group of its own. */
+/* The kernel has no sessions: the caller gets a process group of its own and keeps its terminal. */
 pid_t setsid(void)
 {
 	return setpgid(0, 0) ? -1 : getpid();
-}
-
-pid_t tcgetpgrp(int fd)
-{
-	(void)fd;
-	return tidebox_result(ENOTTY);
 }
 
 uid_t getuid(void)
@@ -243,19 +236,4 @@ struct hostent *gethostbyname(const char *name)
 const char *hstrerror(int error)
 {
 	return error == HOST_NOT_FOUND ? "Unknown host" : "Resolver internal error";
-}
-
-int tcgetattr(int fd, struct termios *out)
-{
-	(void)fd;
-	(void)out;
-	return tidebox_result(ENOTTY);
-}
-
-int tcsetattr(int fd, int when, const struct termios *settings)
-{
-	(void)fd;
-	(void)when;
-	(void)settings;
-	return tidebox_result(ENOTTY);
 }
