@@ -11,7 +11,7 @@ use super::pages::Pages;
 use crate::project::Project;
 
 /// Directories and pages whose blocks must run.
-const CHECKED: [&str; 3] = ["docs/start/", "docs/guides/", "docs/index.md"];
+const CHECKED: [&str; 4] = ["docs/start/", "docs/guides/", "docs/index.md", "docs/comparison.md"];
 
 /// Pages whose Python blocks run: `xtask/src/python_package.rs` copies them next to `python-bindings/tests/test_docs.py`.
 pub(crate) const PYTHON_PAGES: [&str; 5] = [

@@ -19,7 +19,7 @@ const CHARACTER_WIDTH: f64 = 8.0;
 /// Height of the bar above the text.
 const HEAD: f64 = 38.0;
 /// Seconds between two commands.
-const PAUSE: f64 = 1.4;
+const PAUSE: f64 = 0.7;
 
 const STYLE: &str = "\
 .card{fill:#0d1117;stroke:#30363d}.command{fill:#e6edf3;font-weight:600}.prompt{fill:#3fb950}.output{fill:#9fb0c0}\
@@ -86,7 +86,7 @@ fn draw(transcript: &str) -> String {
     for line in transcript.lines() {
         let is_command = line.starts_with("$ ");
         // Output appears shortly after its command.
-        let delay = if is_command { seconds } else { seconds - PAUSE + 0.5 };
+        let delay = if is_command { seconds } else { seconds - PAUSE + 0.3 };
         if is_command {
             seconds += PAUSE;
         }
