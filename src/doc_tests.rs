@@ -23,3 +23,15 @@ mod network {}
 
 #[doc = include_str!("../docs/git.md")]
 mod git {}
+
+#[doc = include_str!("../docs/start/rust.md")]
+mod start {}
+
+#[doc = include_str!("../docs/guides/move-to-a-provider.md")]
+mod move_to_a_provider {}
+
+#[doc = include_str!("../docs/guides/run-a-fleet.md")]
+mod run_a_fleet {}
+
+#[doc = include_str!("../docs/guides/write-a-tool.md")]
+mod write_a_tool {}

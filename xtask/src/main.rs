@@ -6,6 +6,7 @@
 
 mod c_runtime;
 mod demo;
+mod docs;
 mod fuzz;
 mod git_suite;
 mod layers;
@@ -39,6 +40,9 @@ usage: cargo xtask <command>
   demo      run setup, then show the sandbox in a few commands
   test      run setup, then every check and every test
   userland  build the guest programs
+  docs      check the documentation and build the book into target/book, with mdBook, which is installed if it is missing
+  docs check | drawings | record
+            only check links, code blocks and drawings; write the charts; run the session of the first page again
   layers    check the dependencies between packages
   words [--accept]
             check comments, documentation and names for banned idioms (xtask/words.toml); --accept lowers the counts
@@ -80,6 +84,10 @@ fn main() -> ExitCode {
         ["test"] => run(test::test),
         ["setup"] => run(setup::setup),
         ["userland"] => run(setup::guests),
+        ["docs"] => run(docs::docs),
+        ["docs", "check"] => run(docs::check),
+        ["docs", "drawings"] => run(|project, _| docs::drawings(project)),
+        ["docs", "record"] => run(docs::record),
         ["layers"] => run(layers::step),
         ["words"] => run(words::step),
         ["words", "--accept"] => run(words::accept),

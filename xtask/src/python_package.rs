@@ -13,6 +13,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::docs;
 use crate::notices;
 use crate::project::Project;
 use crate::setup;
@@ -193,7 +194,7 @@ fn test(project: &Project, progress: &mut Progress, wheel: &Path, frameworks: Fr
         }
     }
     copy_tree(&project.root.join("examples/python"), &tests.join("examples"))?;
-    for page in ["python-bindings/README.md", "docs/python-package.md"] {
+    for page in docs::PYTHON_PAGES {
         let from = project.root.join(page);
         fs::copy(&from, copied.join(from.file_name().unwrap_or_default()))?;
     }

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::docs;
 use crate::fuzz;
 use crate::layers;
 use crate::licences;
@@ -22,6 +23,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     layers::step(project, progress)?;
     licences::step(project, progress)?;
     words::step(project, progress)?;
+    docs::check(project, progress)?;
     setup::guests(project, progress)?;
     lint(project, progress)?;
     lint_guests(project, progress)?;

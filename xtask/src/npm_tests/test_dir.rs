@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::RETRY;
 use super::frameworks::FRAMEWORKS;
+use crate::docs;
 use crate::npm;
 use crate::project::Project;
 use crate::step::Progress;
@@ -46,6 +47,11 @@ pub(super) fn prepare(project: &Project, progress: &mut Progress, archive: &Path
         copy_files(&from.join(workspace), &dir.join(workspace))?;
     }
     copy_files(&from.join(TYPES), &dir.join(TYPES))?;
+    for page in docs::JAVASCRIPT_PAGES {
+        let from = project.root.join(page);
+        fs::copy(&from, dir.join(from.file_name().unwrap_or_default()))
+            .with_context(|| format!("cannot copy {page}"))?;
+    }
     for file in ["package.json", AGENT] {
         fs::copy(project.root.join(DEEP_AGENTS).join(file), dir.join("deepagents").join(file))
             .with_context(|| format!("cannot copy {DEEP_AGENTS}/{file}"))?;

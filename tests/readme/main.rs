@@ -1,4 +1,7 @@
-//! The README contains the tested example, existing links and existing options. `docs/commands.md` lists every command.
+//! The README contains the tested example and existing options. Generated pages are up to date, and commands of the pages run.
+
+mod console;
+mod reference;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,27 +49,6 @@ fn every_example_succeeds() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
-/// The targets of all links of a page that are paths.
-fn links(markdown: &str) -> Vec<&str> {
-    let targets = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    targets.filter(|link| !link.contains("://")).map(|link| link.split('#').next().unwrap_or(link)).collect()
-}
-
-#[test]
-fn every_linked_page_exists() {
-    let docs = fs::read_dir(path("docs")).expect("docs exist");
-    let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("the directory can be listed").path()).collect();
-    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
-    pages.extend(["README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md"].map(path));
-    for page in pages {
-        let text = fs::read_to_string(&page).expect("pages are UTF-8");
-        for link in links(&text).into_iter().filter(|link| !link.is_empty()) {
-            let target = page.parent().expect("an absolute path").join(link);
-            assert!(target.exists(), "{} links to {link}", page.display());
-        }
-    }
 }
 
 #[test]
@@ -137,12 +119,17 @@ fn commands_page_is_up_to_date() {
     assert_eq!(described.iter().copied().collect::<BTreeSet<_>>(), installed);
     assert_eq!(described.len(), installed.len(), "a command is in two rows of commands.toml");
 
-    let page = read("docs/commands.md");
-    let (head, rest) = page.split_once(START).expect("the page marks the tables");
-    let (_, tail) = rest.split_once(END).expect("the page marks the end of the tables");
-    let generated = format!("{head}{START}{}{END}{tail}", tables(&notes));
+    compare_generated("docs/commands.md", START, END, &tables(&notes));
+}
+
+/// Compares the generated part of a page, or writes it if `TIDEBOX_WRITE_PAGES` is set.
+fn compare_generated(name: &str, start: &str, end: &str, text: &str) {
+    let page = read(name);
+    let (head, rest) = page.split_once(start).expect("the page marks the generated part");
+    let (_, tail) = rest.split_once(end).expect("the page marks the end of the generated part");
+    let generated = format!("{head}{start}{text}{end}{tail}");
     if std::env::var_os("TIDEBOX_WRITE_PAGES").is_some() {
-        fs::write(path("docs/commands.md"), &generated).expect("the page can be written");
+        fs::write(path(name), &generated).expect("the page can be written");
     } else {
         assert_eq!(page, generated, "run `TIDEBOX_WRITE_PAGES=1 cargo test --test readme`");
     }
