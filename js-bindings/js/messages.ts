@@ -70,6 +70,8 @@ export interface Setup {
   readonly awaited: readonly string[];
   /** True for one worker of the application, which loads common programs ahead while it is idle. */
   readonly prefetch: boolean;
+  /** Random bytes for this worker alone, so that its first sandbox does not wait until `crypto` is loaded. */
+  readonly random: Uint8Array<ArrayBuffer>;
   /**
    * Memory shared by both sides, for a worker that cannot receive messages while a command runs. Absent if memory cannot be
    * shared.

@@ -2,7 +2,7 @@
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
-import { addSandbox, configure, cpuTimeMs, removeSandbox } from "./engine.js";
+import { addSandbox, configure, cpuTimeMs, removeSandbox, useRandomBytes } from "./engine.js";
 import type { DirectoryHost } from "./directories.js";
 import { closeDirectories, openDirectories, useDirectories } from "./directories.js";
 import { hasJspi } from "./suspension.js";
@@ -145,7 +145,7 @@ class WorkerServer {
     }
   }
 
-  #setUp({ kernel: module, programs: listed, compiled, awaited, prefetch, shared }: Setup): void {
+  #setUp({ kernel: module, programs: listed, compiled, awaited, prefetch, random, shared }: Setup): void {
     const port = this.#port;
     try {
       instantiateKernel(module);
@@ -165,6 +165,7 @@ class WorkerServer {
         crashed: (error, sandbox) => reportCrash(port, error, sandbox),
       }, this.#sources.reuse ?? "on", this.#sources.yieldMs);
       useDirectories(this.#sources.folders);
+      useRandomBytes(random);
       [this.#programs, this.#shared, this.#setUpMs] = [programs, shared, Date.now()];
       if (prefetch) this.#prefetch = () => void programs.prefetch();
     } catch (error) {
