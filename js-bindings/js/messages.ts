@@ -41,6 +41,8 @@ export interface PackSettings {
   /** A directory whose files also appear at `firstPath`. */
   libraryDir?: string;
   firstPath?: string;
+  /** True for a program pack: its files may be scripts and modules. */
+  isProgram?: boolean;
 }
 
 /** A network policy, as `src/policy.rs` reads it. */
@@ -212,6 +214,8 @@ export interface PackWork {
   readonly code: string;
   /** Pages of the initial memory. Determined by the split if absent. */
   readonly pages?: number;
+  /** True for the module of a program pack, which has its data. */
+  readonly isProgram?: boolean;
 }
 
 /** Messages to a worker. */

@@ -124,7 +124,7 @@ class WorkerServer {
   }
 
   /** Splits the module of a pack if requested, and rewrites it. */
-  async #runPackJob({ kernelForPack, raw, module, code, pages: knownPages }: PackWork): Promise<void> {
+  async #runPackJob({ kernelForPack, raw, module, code, pages: knownPages, isProgram }: PackWork): Promise<void> {
     try {
       const host = this.#sources.packs;
       if (host === undefined) throw new Error("packs are not supported on this platform");
@@ -138,7 +138,8 @@ class WorkerServer {
         await host.keep(raw.image, memory);
         pages = bytes / PAGE;
       }
-      await host.keep(code, kernel.rewritePack(await host.read(module), pages));
+      const original = await host.read(module);
+      await host.keep(code, isProgram ? kernel.rewriteProgram(original) : kernel.rewritePack(original, pages));
       this.#port.send({ type: "packed", pages });
     } catch (error) {
       this.#port.send({ type: "failed", failure: failure(error) });
