@@ -31,12 +31,11 @@ export const SHELL = "sh.wasm";
 
 async function load(platform: Platform): Promise<ModuleCache> {
   const compiled = new Map<string, WebAssembly.Module>();
-  const modules = Promise.all([platform.kernel(), platform.programs()]);
-  // The kernel is needed first. Compiling both at the same time would take a processor from the worker that starts.
-  const shell = modules.then(([, listed]) => compileShell(platform, listed, compiled));
+  const programs = platform.programs();
+  const shell = programs.then((listed) => compileShell(platform, listed, compiled));
   // Every worker reports a failure itself.
   shell.catch(() => {});
-  const [kernel, listed] = await modules;
+  const [kernel, listed] = await Promise.all([platform.kernel(), programs]);
   return { kernel, programs: listed, compiled, shell, prefetching: false };
 }
 
