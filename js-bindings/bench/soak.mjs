@@ -165,7 +165,9 @@ const killing = killMs > 0 ? setInterval(kill, killMs) : undefined;
 const sizes = [];
 for (let n = 0; n < ROUNDS; n++) {
   sizes.push(await round((minutes * 60) / ROUNDS));
-  console.log(`round ${n + 1}: ${(sizes[n] / MIB).toFixed(0)} MiB, ${workers.size} Workers, ${JSON.stringify(counted)}`);
+  // What the garbage collector of this thread counts: a growth of the resident set beyond it is that of Workers and of malloc.
+  const { heapUsed, external } = process.memoryUsage();
+  console.log(`round ${n + 1}: ${(sizes[n] / MIB).toFixed(0)} MiB, ${((heapUsed + external) / MIB).toFixed(0)} MiB of it in the heap of this thread, ${workers.size} Workers, ${JSON.stringify(counted)}`);
 }
 clearInterval(killing);
 for (const entry of live) await check(entry);

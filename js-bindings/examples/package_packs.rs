@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use serde_json::{Value, json};
-use tidebox_packs::{PACKS, Pack, Wheel};
+use tidebox_packs::{PACKS, PROGRAM_PACKS, Pack, ProgramPack, Wheel};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -24,7 +24,9 @@ fn main() -> ExitCode {
 
 fn write(dir: &Path, file: &Path) -> io::Result<()> {
     let packs = PACKS.iter().map(|pack| definition(dir, pack)).collect::<io::Result<Vec<_>>>()?;
-    fs::write(file, serde_json::to_vec(&json!({ "version": env!("CARGO_PKG_VERSION"), "packs": packs }))?)
+    let programs: Vec<_> = PROGRAM_PACKS.iter().map(program).collect();
+    let manifest = json!({ "version": env!("CARGO_PKG_VERSION"), "packs": packs, "programs": programs });
+    fs::write(file, serde_json::to_vec(&manifest)?)
 }
 
 /// Creates a `PackDefinition` of `js/packs.ts`.
@@ -35,6 +37,14 @@ fn definition(dir: &Path, pack: &Pack) -> io::Result<Value> {
         "inner": pack.inner, "excluded": pack.excluded, "wheels": pack.wheels.iter().map(wheel).collect::<Vec<_>>(), "siteDir": pack.site_dir,
         "own": own(&dir.join(pack.sources))?,
     }))
+}
+
+/// Creates a `ProgramDefinition` of `js/packs.ts`.
+fn program(pack: &ProgramPack) -> Value {
+    json!({
+        "name": pack.name, "version": pack.version, "about": pack.about, "wheel": pack.wheel, "package": pack.package,
+        "commands": pack.commands, "source": pack.source,
+    })
 }
 
 fn wheel(wheel: &Wheel) -> Value {

@@ -1,19 +1,24 @@
 #!/usr/bin/env node
 /** The command line of the package: `npx tidebox pack add python`. */
 
+import { parseArgs } from "node:util";
+
 import { addPack, exportPack, listPacks, removePack } from "./pack_add.node.js";
 import { messageOf } from "./error_message.js";
 import { showProgress } from "./progress.node.js";
 
-const USAGE = `usage: tidebox pack add NAME
+const USAGE = `usage: tidebox pack add NAME [--from FILE]   (FILE: the wheel of a program pack, such as git)
        tidebox pack export NAME DIRECTORY   (a directory to serve to pages)
        tidebox pack list
        tidebox pack remove NAME
 `;
 
 async function main(args: readonly string[]): Promise<number> {
-  const [topic, action, name, directory, ...more] = args;
+  const parsed = parse(args);
+  if (parsed === undefined) return usage();
+  const { from, positionals: [topic, action, name, directory, ...more] } = parsed;
   if (topic !== "pack" || more.length > 0 || (action === "export") !== (directory !== undefined)) return usage();
+  if (from !== undefined && action !== "add") return usage();
   if (action === "list" && name === undefined) {
     for (const pack of await listPacks()) {
       const more = pack.with.length > 0 ? `, with ${pack.with.join(", ")}` : "";
@@ -24,7 +29,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (name === undefined) return usage();
   if (action === "add") {
     const display = showProgress(name);
-    await addPack(name, { onProgress: display.report }).finally(() => display.stop());
+    await addPack(name, { onProgress: display.report, ...(from === undefined ? {} : { from }) }).finally(() => display.stop());
     process.stderr.write(`the pack ${name} is ready\n`);
     return 0;
   }
@@ -37,6 +42,16 @@ async function main(args: readonly string[]): Promise<number> {
   if (!(await removePack(name))) throw new Error(`the pack ${name} is not installed`);
   process.stderr.write(`removed the pack ${name}\n`);
   return 0;
+}
+
+/** Returns the arguments, or `undefined` for unknown options. */
+function parse(args: readonly string[]): { readonly positionals: readonly string[]; readonly from: string | undefined } | undefined {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: { from: { type: "string" } }, allowPositionals: true });
+    return { positionals, from: values.from };
+  } catch {
+    return undefined;
+  }
 }
 
 function usage(): number {

@@ -16,7 +16,7 @@ import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, Sandbo
 import { CANCEL_SLOTS } from "./messages.js";
 import type { Checked, Command, ExecuteOptions, OutputChunk } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
-import { packWork } from "./pack_work.js";
+import { rewriteModule } from "./pack_work.js";
 import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite } from "./platform.js";
 import type { PoolWorker, Seat, Thread } from "./pool.js";
@@ -26,7 +26,6 @@ import { ProcessRegistry, replyOfLost } from "./process_registry.js";
 import type { ExecuteResult } from "./protocol.js";
 import { messageOf } from "./error_message.js";
 import { Requests } from "./requests.js";
-import { cachedModules } from "./module_cache.js";
 import { OutputListener } from "./output.js";
 import type { SandboxUsage } from "./usage.js";
 
@@ -208,9 +207,7 @@ export class Connection {
   async #packs(): Promise<readonly PackLocation[]> {
     const { packs, preinit } = this.#checked;
     if (packs.length === 0 && preinit === undefined) return [];
-    const { kernel } = await cachedModules(this.#platform);
-    const rewrite: Rewrite = (module, code, pages) =>
-      packWork(this.#platform, { kernelForPack: kernel, module, code, pages }).then(() => {});
+    const rewrite: Rewrite = (module, code, pages) => rewriteModule(this.#platform, module, code, pages);
     const located = await Promise.all(packs.map((pack) => this.#platform.pack(pack, rewrite)));
     if (preinit !== undefined) located.push(preinit);
     this.#options = { ...this.#options, packs: located.map(({ settings }) => settings) };

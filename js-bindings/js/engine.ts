@@ -772,7 +772,26 @@ export function monotonic(): number {
 /** Maximum bytes per call of `crypto.getRandomValues`. */
 const RANDOM_BYTES = 65536;
 
+/** Random bytes of the owner that are not used yet. */
+let randomBytes = new Uint8Array(0);
+
+/**
+ * Uses random bytes of the owner first: in Node the first use of `crypto` takes some milliseconds in every thread, which the owner
+ * has while a worker starts.
+ */
+export function useRandomBytes(bytes: Uint8Array<ArrayBuffer>): void {
+  randomBytes = bytes;
+}
+
 export function random(to: Uint8Array<ArrayBuffer>): void {
+  if (to.length <= randomBytes.length) {
+    const used = randomBytes.subarray(0, to.length);
+    to.set(used);
+    // Bytes must never be used twice.
+    used.fill(0);
+    randomBytes = randomBytes.subarray(to.length);
+    return;
+  }
   for (let at = 0; at < to.length; at += RANDOM_BYTES) {
     crypto.getRandomValues(to.subarray(at, at + RANDOM_BYTES));
   }

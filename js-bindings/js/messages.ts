@@ -41,6 +41,8 @@ export interface PackSettings {
   /** A directory whose files also appear at `firstPath`. */
   libraryDir?: string;
   firstPath?: string;
+  /** True for a program pack: its files may be scripts and modules. */
+  isProgram?: boolean;
 }
 
 /** A network policy, as `src/policy.rs` reads it. */
@@ -70,6 +72,8 @@ export interface Setup {
   readonly awaited: readonly string[];
   /** True for one worker of the application, which loads common programs ahead while it is idle. */
   readonly prefetch: boolean;
+  /** Random bytes for this worker alone, so that its first sandbox does not wait until `crypto` is loaded. */
+  readonly random: Uint8Array<ArrayBuffer>;
   /**
    * Memory shared by both sides, for a worker that cannot receive messages while a command runs. Absent if memory cannot be
    * shared.
@@ -210,6 +214,8 @@ export interface PackWork {
   readonly code: string;
   /** Pages of the initial memory. Determined by the split if absent. */
   readonly pages?: number;
+  /** True for the module of a program pack, which has its data. */
+  readonly isProgram?: boolean;
 }
 
 /** Messages to a worker. */

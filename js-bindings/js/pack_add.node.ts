@@ -9,11 +9,12 @@ import { SandboxError } from "./error.js";
 import { fetchWheel } from "./pack_fetch.node.js";
 import type { AddPackOptions, PackDirectory, PackState, ProgressCallback } from "./pack_options.js";
 import { PackTree } from "./pack_tree.node.js";
-import { packWork } from "./pack_work.js";
+import { packWork, rewriteModule } from "./pack_work.js";
 import { files } from "./pack_zip.node.js";
+import { addProgram } from "./pack_program.node.js";
 import type { LocatedPack, PackDefinition } from "./packs.js";
 import { TREE, findPack, loadManifest, packsDir, recordOf } from "./packs.node.js";
-import { IMAGE, MODULE, RECORD, SIGNALS, buildFingerprint, checkExceptions, contains, findDefinition } from "./pack_manifest.js";
+import { IMAGE, MODULE, RECORD, SIGNALS, buildFingerprint, checkExceptions, contains, findDefinition, isProgram } from "./pack_manifest.js";
 import { node } from "./platform.node.js";
 import { cachedModules } from "./module_cache.js";
 
@@ -39,8 +40,8 @@ const LIMITS = { processMemoryBytes: 3 * 2 ** 30, sandboxMemoryBytes: 3 * 2 ** 3
 
 /** Lists all packs with their state. */
 export async function listPacks({ folder: dir = packsDir() }: PackDirectory = {}): Promise<PackState[]> {
-  const { packs } = await loadManifest();
-  return Promise.all(packs.map(async (pack) => {
+  const { packs, programs } = await loadManifest();
+  return Promise.all([...packs, ...programs].map(async (pack) => {
     const record = await recordOf(join(dir, pack.name), pack);
     const { name, version, about } = pack;
     return { name, version, about, ready: record !== undefined, with: record?.with ?? [] };
@@ -52,6 +53,7 @@ export async function removePack(name: string, { folder: dir = packsDir() }: Pac
   const pack = findDefinition(await loadManifest(), name);
   const existed = (await recordOf(join(dir, pack.name), pack)) !== undefined;
   await rm(join(dir, pack.name), { recursive: true, force: true });
+  if (isProgram(pack)) return existed;
   // Packs share these.
   const { packs } = await loadManifest();
   const installed = packs.map((other) => stat(join(dir, other.name, RECORD)).then(() => true, () => false));
@@ -68,9 +70,16 @@ export async function removePack(name: string, { folder: dir = packsDir() }: Pac
  */
 export async function addPack(name: string, options: AddPackOptions = {}): Promise<void> {
   const { folder: dir = packsDir(), index, signal, onProgress, from, sha256 } = options;
-  if (from !== undefined || sha256 !== undefined) throw new SandboxError("'from' and 'sha256' are supported only in pages", "INVALID_OPTIONS");
   const progress: ProgressCallback = (step, bytes) => onProgress?.(step, bytes);
   const pack = findDefinition(await loadManifest(), name);
+  if (sha256 !== undefined) throw new SandboxError("'sha256' is supported only in pages", "INVALID_OPTIONS");
+  if (isProgram(pack)) {
+    await addProgram(pack, dir, from, progress);
+    progress("rewriting the module for JavaScript");
+    await findPack(name, dir, (module, code, pages) => rewriteModule(node, module, code, pages));
+    return;
+  }
+  if (from !== undefined) throw new SandboxError(`'from' is supported only in pages, and for ${(await loadManifest()).programs.map((program) => program.name).join(", ")}`, "INVALID_OPTIONS");
   checkExceptions();
   const location = join(dir, pack.name);
   if ((await recordOf(location, pack)) === undefined) {
@@ -91,10 +100,7 @@ export async function addPack(name: string, options: AddPackOptions = {}): Promi
     }
   }
   progress("rewriting the module for JavaScript");
-  const { kernel } = await cachedModules(node);
-  await findPack(name, dir, async (module, code, pages) => {
-    await packWork(node, { kernelForPack: kernel, module, code, pages });
-  });
+  await findPack(name, dir, (module, code, pages) => rewriteModule(node, module, code, pages));
 }
 
 async function build(pack: PackDefinition, dir: string, wheels: readonly string[], progress: ProgressCallback): Promise<void> {

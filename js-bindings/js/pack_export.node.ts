@@ -11,7 +11,7 @@ import { SandboxError } from "./error.js";
 import type { ServedFile, ServedPack } from "./pack_file.js";
 import { BLOCK, DATA, offsets, servedAs } from "./pack_file.js";
 import { TREE, loadManifest, packsDir, recordOf } from "./packs.node.js";
-import { IMAGE, INDEX, MODULE, RECORD, SIGNALS, findDefinition, sha256 } from "./pack_manifest.js";
+import { findDefinition, RECORD, installCommand, INDEX, servedFiles, sha256 } from "./pack_manifest.js";
 
 /** Options of {@link exportPack}. */
 export interface ExportPackOptions {
@@ -29,26 +29,27 @@ export interface ExportedPack {
 
 /**
  * Writes an installed pack into a directory for pages: `Sandbox.create({ packs: [{ name, from }] })` downloads it from a server
- * of that directory. About 60 MB. Requires pages with the same version of the package. Node and Deno.
+ * of that directory. About 60 MB for Python, 1.5 MB for Git. Requires pages with the same version of the package. Node and Deno.
  *
  * @throws {SandboxError} if the pack is not installed.
  */
 export async function exportPack(name: string, to: string, options: ExportPackOptions = {}): Promise<ExportedPack> {
   const { packs = packsDir(), onProgress } = options;
   const dir = join(packs, name);
-  const record = await recordOf(dir, findDefinition(await loadManifest(), name));
+  const pack = findDefinition(await loadManifest(), name);
+  const record = await recordOf(dir, pack);
   if (record === undefined) {
-    throw new SandboxError(`the pack ${name} is not installed; install it with: npx tidebox pack add ${name}`, "SETUP_FAILED");
+    throw new SandboxError(`the pack ${name} is not installed; install it with: ${installCommand(pack)}`, "SETUP_FAILED");
   }
   await mkdir(to, { recursive: true });
   const index = await readFile(join(dir, INDEX), "utf8");
   const files: ServedFile[] = [];
-  for (const file of [MODULE, IMAGE, SIGNALS, INDEX, DATA]) {
+  for (const file of servedFiles(pack)) {
     onProgress?.(`packing ${file}`);
     const content = file === DATA ? tree(join(dir, TREE), index) : createReadStream(join(dir, file));
-    files.push(await pack(file, content, join(to, servedAs(file))));
+    files.push(await compress(file, content, join(to, servedAs(file))));
   }
-  const { version, with: more, made_by, module } = record;
+  const { version, with: more = [], made_by = "", module } = record;
   const served: ServedPack = { name, version, with: more, made_by, module, files };
   const list = new TextEncoder().encode(`${JSON.stringify(served, undefined, 1)}\n`);
   await writeFile(join(to, RECORD), list);
@@ -65,7 +66,7 @@ async function* tree(dir: string, index: string): AsyncIterable<Uint8Array> {
 }
 
 /** Compresses a file and returns its entry of the list. */
-async function pack(name: string, content: AsyncIterable<Uint8Array>, to: string): Promise<ServedFile> {
+async function compress(name: string, content: AsyncIterable<Uint8Array>, to: string): Promise<ServedFile> {
   const blocks: string[] = [];
   let bytes = 0;
   async function* hashed(): AsyncIterable<Uint8Array> {

@@ -7,7 +7,10 @@ import type { PackFile, PackHost } from "./packs.js";
 import { chunks, withMemory } from "./packs.js";
 
 export const packs: PackHost = {
-  module: ({ code, image }) => withMemory(readFileSync(filePath(code)), chunks(readAligned(filePath(image)))),
+  module({ code, image }) {
+    const module = readAligned(filePath(code));
+    return image === undefined ? module : withMemory(module, chunks(readAligned(filePath(image))));
+  },
   file: ({ tree }, path) => readFileSync(filePath(tree) + path),
   async keep(path, memory) {
     // Atomic: write to a temporary file and rename it. Its name is unique, because several processes may do this.

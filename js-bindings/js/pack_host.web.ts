@@ -17,7 +17,7 @@ function tree({ key, index = "" }: PackLocation): ReturnType<typeof offsets> {
 }
 
 export const packs: PackHost = {
-  module: ({ code, image }) => withMemory(read(code), chunks(read(image))),
+  module: ({ code, image }) => (image === undefined ? read(code) : withMemory(read(code), chunks(read(image)))),
   file(location, path) {
     const [at, bytes] = tree(location).get(path) ?? [0, 0];
     return bytes === 0 ? new Uint8Array(0) : read(blob(location.tree).slice(at, at + bytes));

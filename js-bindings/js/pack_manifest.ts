@@ -1,20 +1,24 @@
 /** The manifest of packs, `packs.json`, on every platform, and the check of whether an installed pack is usable. */
 
 import { SandboxError } from "./error.js";
-import type { PackDefinition } from "./packs.js";
+import { DATA } from "./pack_file.js";
+import type { PackDefinition, ProgramDefinition } from "./packs.js";
 
 /** Content of `packs.json`. */
 export interface Definitions {
   readonly version: string;
   readonly packs: readonly PackDefinition[];
+  readonly programs: readonly ProgramDefinition[];
 }
 
 /** Record of a complete pack and of its build inputs; `Record` in the native Tidebox. */
 export interface PackRecord {
   readonly name: string;
   readonly version: string;
-  readonly with: readonly string[];
-  readonly made_by: string;
+  /** Missing for a program pack. */
+  readonly with?: readonly string[];
+  /** Missing for a program pack. */
+  readonly made_by?: string;
   readonly module: string;
 }
 
@@ -24,11 +28,29 @@ export const IMAGE = "main.image";
 export const SIGNALS = "main.signals";
 export const INDEX = "tree.index";
 
+/** A pack of either kind. */
+export type AnyPack = PackDefinition | ProgramDefinition;
+
+/** True for a pack that is one program with its files. */
+export function isProgram(pack: AnyPack): pack is ProgramDefinition {
+  return "wheel" in pack;
+}
+
+/** Returns the names of the files that are served to pages. */
+export function servedFiles(pack: AnyPack): string[] {
+  return isProgram(pack) ? [MODULE, INDEX, DATA] : [MODULE, IMAGE, SIGNALS, INDEX, DATA];
+}
+
+/** Returns the command that installs a pack on this host. */
+export function installCommand(pack: AnyPack): string {
+  return `npx tidebox pack add ${pack.name}${isProgram(pack) ? " --from FILE" : ""}`;
+}
+
 /** Returns the definition of a pack. */
-export function findDefinition({ packs }: Definitions, name: string): PackDefinition {
-  const definition = packs.find((pack) => pack.name === name);
+export function findDefinition({ packs, programs }: Definitions, name: string): AnyPack {
+  const definition = [...packs, ...programs].find((pack) => pack.name === name);
   if (definition !== undefined) return definition;
-  const names = packs.map((pack) => pack.name).join(", ");
+  const names = [...packs, ...programs].map((pack) => pack.name).join(", ");
   throw new SandboxError(`unknown pack '${name}'; expected one of: ${names}`, "INVALID_OPTIONS");
 }
 
@@ -57,8 +79,9 @@ export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 /** True if a pack with this record is the one that this package uses. */
-export async function isReady(record: PackRecord, definitions: Definitions, pack: PackDefinition): Promise<boolean> {
-  return record.name === pack.name && record.version === pack.version && record.made_by === (await buildFingerprint(definitions, pack));
+export async function isReady(record: PackRecord, definitions: Definitions, pack: AnyPack): Promise<boolean> {
+  if (record.name !== pack.name || record.version !== pack.version) return false;
+  return isProgram(pack) || record.made_by === (await buildFingerprint(definitions, pack));
 }
 
 /** A module with `try_table end`. */
@@ -80,8 +103,8 @@ export function checkExceptions(): void {
 }
 
 /** Returns the file name of a pack's module as rewritten by this version; `kernel` is the hash of the kernel's module. */
-export function codeName(kernel: string, pages: number): string {
-  return `${CODE}${kernel.slice(0, 16)}-${pages}.wasm`;
+export function codeName(kernel: string, pages: number | undefined): string {
+  return `${CODE}${kernel.slice(0, 16)}-${pages ?? "program"}.wasm`;
 }
 
 /** Prefix of these file names. */

@@ -20,7 +20,10 @@ export interface AddPackOptions {
   folder?: string;
   /** URL of the package index (PEP 503 or 691). Default: the variable `PIP_INDEX_URL`, else PyPI. Node and Deno. */
   index?: string;
-  /** Pages only, and required there: URL of the exported pack; see `from` of `PackOption`. */
+  /**
+   * In pages, and required there: URL of the exported pack; see `from` of `PackOption`. In Node and Deno only for `git`: path of its
+   * wheel, which `cargo xtask pack git` writes.
+   */
   from?: string | URL;
   /** Pages only: SHA-256 of the list at {@link from}; see `sha256` of `PackOption`. */
   sha256?: string;

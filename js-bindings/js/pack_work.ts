@@ -1,6 +1,7 @@
 /** Jobs on the files of a pack, each in a temporary worker: a job takes a few hundred megabytes. */
 
 import type { PackWork } from "./messages.js";
+import { cachedModules } from "./module_cache.js";
 import type { Platform } from "./platform.js";
 
 /** Runs a job. Returns the pages of the initial memory of the pack's module. */
@@ -19,6 +20,12 @@ export async function packWork(platform: Platform, work: PackWork): Promise<numb
   } finally {
     worker.terminate();
   }
+}
+
+/** Rewrites the module of a pack; see `Rewrite`. */
+export async function rewriteModule(platform: Platform, module: string, code: string, pages: number | undefined): Promise<void> {
+  const { kernel } = await cachedModules(platform);
+  await packWork(platform, { kernelForPack: kernel, module, code, ...(pages === undefined ? { isProgram: true } : { pages }) });
 }
 
 function deferred<T>() {

@@ -7,10 +7,12 @@ import { join } from "node:path";
 
 import { SandboxError } from "./error.js";
 import type { PackSettings } from "./messages.js";
-import type { LocatedPack, PackDefinition } from "./packs.js";
+import type { LocatedPack } from "./packs.js";
 import { PAGE } from "./packs.js";
-import type { Definitions, PackRecord } from "./pack_manifest.js";
-import { CODE, IMAGE, INDEX, MODULE, RECORD, SIGNALS, codeName, findDefinition, isReady, supportsExceptions } from "./pack_manifest.js";
+import type { AnyPack, Definitions, PackRecord } from "./pack_manifest.js";
+import {
+  CODE, IMAGE, INDEX, MODULE, RECORD, SIGNALS, codeName, findDefinition, installCommand, isProgram, isReady, supportsExceptions,
+} from "./pack_manifest.js";
 import type { Rewrite } from "./platform.js";
 import { messageOf } from "./error_message.js";
 
@@ -31,7 +33,7 @@ export function packsDir(): string {
 }
 
 /** Returns the record of a pack that is installed and ready. */
-export async function recordOf(dir: string, pack: PackDefinition): Promise<PackRecord | undefined> {
+export async function recordOf(dir: string, pack: AnyPack): Promise<PackRecord | undefined> {
   try {
     const record: PackRecord = JSON.parse(await readFile(join(dir, RECORD), "utf8"));
     return (await isReady(record, await loadManifest(), pack)) ? record : undefined;
@@ -45,22 +47,27 @@ export async function findPack(name: string, packs: string, rewrite: Rewrite): P
   const pack = findDefinition(await loadManifest(), name);
   const dir = join(packs, name);
   if ((await recordOf(dir, pack)) === undefined) {
-    throw new SandboxError(`the pack ${name} is not installed; install it with: npx tidebox pack add ${name}`, "SETUP_FAILED");
+    throw new SandboxError(`the pack ${name} is not installed; install it with: ${installCommand(pack)}`, "SETUP_FAILED");
+  }
+  const { commands, version } = pack;
+  const tree = join(dir, TREE);
+  if (isProgram(pack)) {
+    const [index, code] = [await readFile(join(dir, INDEX), "utf8"), await rewrittenModule(dir, undefined, rewrite)];
+    return { settings: { name: code, version, commands: [...commands], index, signals: "", isProgram: true }, location: { key: code, code, tree } };
   }
   const image = join(dir, IMAGE);
   const [index, signals, { size }] = await Promise.all([
     readFile(join(dir, INDEX), "utf8"), readFile(join(dir, SIGNALS), "utf8"), stat(image),
   ]);
-  const { commands, version } = pack;
   const code = supportsExceptions() ? await rewrittenModule(dir, size / PAGE, rewrite) : "";
   const settings: PackSettings = { name: code || `${dir} cannot run`, version, commands: [...commands], index, signals };
-  return { settings, location: { key: settings.name, code, image, tree: join(dir, TREE) } };
+  return { settings, location: { key: settings.name, code, image, tree } };
 }
 
 const rewriting = new Map<string, Promise<void>>();
 
 /** Returns the module as rewritten by this version of the package. Rewrites it if needed and removes those of other versions. */
-async function rewrittenModule(dir: string, pages: number, rewrite: Rewrite): Promise<string> {
+async function rewrittenModule(dir: string, pages: number | undefined, rewrite: Rewrite): Promise<string> {
   const kernel = createHash("sha256").update(await readFile(new URL("./kernel_bg.wasm", import.meta.url))).digest("hex");
   const name = codeName(kernel, pages);
   const code = join(dir, name);

@@ -29,6 +29,20 @@ export interface PackDefinition {
   readonly own: readonly (readonly [path: string, content: string])[];
 }
 
+/** Definition of a pack that is one program with its files; from `packs/src/program.rs` through `packs.json`. */
+export interface ProgramDefinition {
+  readonly name: string;
+  readonly version: string;
+  readonly about: string;
+  /** File name of its wheel. */
+  readonly wheel: string;
+  /** Directory in the wheel with the module, and with the files of the sandbox below `files`. */
+  readonly package: string;
+  readonly commands: readonly string[];
+  /** Describes how to get the wheel. */
+  readonly source: string;
+}
+
 /** A file of a pack: a path on the host, or in a page the file itself from the storage of the browser. */
 export type PackFile = string | Blob;
 
@@ -38,8 +52,8 @@ export interface PackLocation {
   readonly key: string;
   /** The module without its memory, as rewritten for this engine. Empty if the engine cannot run it. */
   readonly code: PackFile;
-  /** The initial memory of its processes. */
-  readonly image: PackFile;
+  /** The initial memory of its processes. Absent for a program pack, whose module has it. */
+  readonly image?: PackFile;
   /**
    * Directory that contains its files by their paths in the sandbox. In a page, one file that contains them in the order of
    * `index`.

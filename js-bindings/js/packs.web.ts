@@ -7,19 +7,17 @@ import { fetchFile, fetchList } from "./pack_fetch.web.js";
 import { DATA } from "./pack_file.js";
 import type { AddPackOptions, PackState, ProgressCallback } from "./pack_options.js";
 import { withLock, checkStore, file, names, remove, write } from "./pack_store.web.js";
-import { packWork } from "./pack_work.js";
-import type { LocatedPack, PackDefinition } from "./packs.js";
+import { rewriteModule } from "./pack_work.js";
+import type { LocatedPack } from "./packs.js";
 import { PAGE } from "./packs.js";
-import type { Definitions, PackRecord } from "./pack_manifest.js";
+import type { AnyPack, Definitions, PackRecord } from "./pack_manifest.js";
 import {
-  CODE, IMAGE, INDEX, MODULE, RECORD, SIGNALS, checkExceptions, codeName, findDefinition, isReady, buildFingerprint, supportsExceptions, sha256,
+  CODE, IMAGE, INDEX, MODULE, RECORD, SIGNALS, checkExceptions, codeName, findDefinition, isProgram, isReady, buildFingerprint, servedFiles, sha256,
+  supportsExceptions,
 } from "./pack_manifest.js";
 import type { Rewrite } from "./platform.js";
 import { load, web } from "./platform.web.js";
 import { messageOf } from "./error_message.js";
-import { cachedModules } from "./module_cache.js";
-
-const FILES = [MODULE, IMAGE, SIGNALS, INDEX, DATA];
 
 let definitions: Promise<Definitions> | undefined;
 
@@ -30,7 +28,7 @@ function loadManifest(): Promise<Definitions> {
 }
 
 /** Returns the record of a pack that is installed and ready. */
-async function recordOf(pack: PackDefinition): Promise<PackRecord | undefined> {
+async function recordOf(pack: AnyPack): Promise<PackRecord | undefined> {
   try {
     const record: PackRecord = JSON.parse((await (await file(`${pack.name}/${RECORD}`))?.text()) ?? "");
     return (await isReady(record, await loadManifest(), pack)) ? record : undefined;
@@ -42,8 +40,8 @@ async function recordOf(pack: PackDefinition): Promise<PackRecord | undefined> {
 /** Lists all packs with their state in this browser. */
 export async function listPacks(): Promise<PackState[]> {
   checkStore();
-  const { packs } = await loadManifest();
-  return Promise.all(packs.map(async (pack) => {
+  const { packs, programs } = await loadManifest();
+  return Promise.all([...packs, ...programs].map(async (pack) => {
     const record = await recordOf(pack);
     const { name, version, about } = pack;
     return { name, version, about, ready: record !== undefined, with: record?.with ?? [] };
@@ -72,18 +70,13 @@ export async function addPack(name: string, options: AddPackOptions = {}): Promi
   if (folder !== undefined || index !== undefined) throw new SandboxError("'folder' and 'index' are supported only in Node and Deno", "INVALID_OPTIONS");
   checkStore();
   const pack = findDefinition(await loadManifest(), name);
-  checkExceptions();
+  if (!isProgram(pack)) checkExceptions();
   const progress: ProgressCallback = (step, bytes) => onProgress?.(step, bytes);
   await withLock(name, async () => {
     if ((await recordOf(pack)) === undefined) await get(pack, { from: packUrl(name, from), sha256: pinned, signal, progress });
     progress("rewriting the module for this browser");
-    await rewrittenModule(pack, (module, code, pages) => rewritten(module, code, pages));
+    await rewrittenModule(pack, (module, code, pages) => rewriteModule(web, module, code, pages));
   });
-}
-
-async function rewritten(module: string, code: string, pages: number): Promise<void> {
-  const { kernel } = await cachedModules(web);
-  await packWork(web, { kernelForPack: kernel, module, code, pages });
 }
 
 function packUrl(name: string, from: string | URL | undefined): URL {
@@ -102,16 +95,16 @@ function packUrl(name: string, from: string | URL | undefined): URL {
   }
 }
 
-async function get(pack: PackDefinition, options: Parameters<typeof fetchList>[0]): Promise<void> {
+async function get(pack: AnyPack, options: Parameters<typeof fetchList>[0]): Promise<void> {
   const { files, ...record } = await fetchList(options);
   if (!(await isReady(record, await loadManifest(), pack))) {
     const message =
-      `${options.from} has ${record.name} ${record.version}, made by ${record.made_by}; this package uses ${pack.name} ${pack.version}, made by ` +
-      `${await buildFingerprint(await loadManifest(), pack)}: export it again with this version of the package`;
+      `${options.from} has ${record.name} ${record.version}${isProgram(pack) ? "" : `, made by ${record.made_by}`}; this package uses ${pack.name} ${pack.version}` +
+      `${isProgram(pack) ? "" : `, made by ${await buildFingerprint(await loadManifest(), pack)}`}: export it again with this version of the package`;
     throw new SandboxError(message, "SETUP_FAILED");
   }
-  for (const name of await names(pack.name)) if (!FILES.includes(name)) await remove(`${pack.name}/${name}`);
-  for (const name of FILES) {
+  for (const name of await names(pack.name)) if (!servedFiles(pack).includes(name)) await remove(`${pack.name}/${name}`);
+  for (const name of servedFiles(pack)) {
     const entry = files.find((file) => file.name === name);
     if (entry === undefined) throw new SandboxError(`${options.from} does not list ${name}; export the pack again`, "SETUP_FAILED");
     await fetchFile(entry, `${pack.name}/${name}`, options);
@@ -129,9 +122,14 @@ export async function findPack({ name, from, sha256: pinned, folder }: PackOptio
     if ((await recordOf(pack)) === undefined) {
       await get(pack, { from: packUrl(name, from), sha256: pinned, signal: undefined, progress: () => {} });
     }
+    const { commands, version } = pack;
+    if (isProgram(pack)) {
+      const [code, tree, index] = [await rewrittenModule(pack, rewrite), await storedFile(pack, DATA), await (await storedFile(pack, INDEX)).text()];
+      const settings: PackSettings = { name: code.name, version, commands: [...commands], index, signals: "", isProgram: true };
+      return { settings, location: { key: code.name, code: code.file, tree, index } };
+    }
     const code = supportsExceptions() ? await rewrittenModule(pack, rewrite) : undefined;
     const [index, signals] = await Promise.all([INDEX, SIGNALS].map(async (file) => (await storedFile(pack, file)).text())) as [string, string];
-    const { commands, version } = pack;
     const settings: PackSettings = { name: code?.name ?? `${name} cannot run`, version, commands: [...commands], index, signals };
     const [image, tree] = await Promise.all([storedFile(pack, IMAGE), storedFile(pack, DATA)]);
     return { settings, location: { key: settings.name, code: code?.file ?? "", image, tree, index } };
@@ -139,12 +137,13 @@ export async function findPack({ name, from, sha256: pinned, folder }: PackOptio
 }
 
 /** Returns the module as rewritten by this version of the package. Rewrites it if needed and removes those of other versions. */
-async function rewrittenModule(pack: PackDefinition, rewrite: Rewrite): Promise<{ name: string; file: File }> {
+async function rewrittenModule(pack: AnyPack, rewrite: Rewrite): Promise<{ name: string; file: File }> {
   const bytes = await load(new URL("./kernel_bg.wasm", import.meta.url), async (response) => new Uint8Array(await response.arrayBuffer()));
-  const name = codeName(await sha256(bytes), (await storedFile(pack, IMAGE)).size / PAGE);
+  const pages = isProgram(pack) ? undefined : (await storedFile(pack, IMAGE)).size / PAGE;
+  const name = codeName(await sha256(bytes), pages);
   if ((await file(`${pack.name}/${name}`)) === undefined) {
     try {
-      await rewrite(`${pack.name}/${MODULE}`, `${pack.name}/${name}`, (await storedFile(pack, IMAGE)).size / PAGE);
+      await rewrite(`${pack.name}/${MODULE}`, `${pack.name}/${name}`, pages);
     } catch (cause) {
       throw new SandboxError(`cannot rewrite the pack ${pack.name} for this browser: ${messageOf(cause)}`, "SETUP_FAILED", { cause });
     }
@@ -154,7 +153,7 @@ async function rewrittenModule(pack: PackDefinition, rewrite: Rewrite): Promise<
   return { name, file: await storedFile(pack, name) };
 }
 
-async function storedFile(pack: PackDefinition, name: string): Promise<File> {
+async function storedFile(pack: AnyPack, name: string): Promise<File> {
   const found = await file(`${pack.name}/${name}`);
   if (found !== undefined) return found;
   throw new SandboxError(`${name} of the pack ${pack.name} is no longer in the storage of the browser; remove the pack and add it again`, "SETUP_FAILED");

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import { SandboxError } from "./error.js";
-import { files } from "./files.node.js";
+import { files, readWhole } from "./files.node.js";
 import type { CallerModule, Platform } from "./platform.js";
 import { REUSE } from "./reuse.node.js";
 
@@ -31,8 +31,8 @@ export const node: Platform = {
     const url = new URL(`./caller.node.js?copy=${copy}`, import.meta.url);
     return (await import(url.href)) as CallerModule;
   },
-  kernel: async () => WebAssembly.compile(await readFile(new URL("./kernel_bg.wasm", import.meta.url))),
-  remote: async () => WebAssembly.compile(await readFile(new URL("./remote_kernel_bg.wasm", import.meta.url))),
+  kernel: async () => WebAssembly.compile(await readWhole(new URL("./kernel_bg.wasm", import.meta.url))),
+  remote: async () => WebAssembly.compile(await readWhole(new URL("./remote_kernel_bg.wasm", import.meta.url))),
   get maxWorkers() {
     return os.availableParallelism();
   },

@@ -24,8 +24,11 @@ export interface Listener {
   crashed(error: unknown): void;
 }
 
-/** Rewrites the module of a pack from one file into another for this engine. */
-export type Rewrite = (from: string, to: string, pages: number) => Promise<void>;
+/**
+ * Rewrites the module of a pack from one file into another for this engine. `pages` are those of the initial memory; absent for a
+ * program pack.
+ */
+export type Rewrite = (from: string, to: string, pages?: number) => Promise<void>;
 
 /** The module with the kernel for the caller's thread. */
 export interface CallerModule {

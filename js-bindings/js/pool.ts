@@ -28,6 +28,8 @@ const IDLE_MS = 10_000;
 const BUSY_FOR_MS = 200;
 /** Sandboxes with calls in progress beyond which a further worker is started. */
 const MAX_RUNNING = 64;
+/** Random bytes that a new worker gets. Its sandboxes use more only if their programs do. */
+const RANDOM_BYTES = 1024;
 /** Without JSPI: milliseconds that a call waits for the command of another sandbox, before its sandbox moves. */
 const TURN_MS = 50;
 /** Without JSPI: milliseconds between the starts of two workers, when there are as many as cores. */
@@ -244,7 +246,8 @@ export class PoolWorker {
     modules.prefetching ||= prefetch;
     const { kernel, programs, compiled } = modules;
     const awaited = compiled.has(SHELL) || this.#platform.files === undefined ? [] : [SHELL];
-    this.send({ kernel, programs, compiled, awaited, prefetch, shared: this.shared });
+    const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
+    this.send({ kernel, programs, compiled, awaited, prefetch, random, shared: this.shared });
     for (const file of awaited) modules.shell.then(() => this.#sendModule(file, compiled)).catch((error: unknown) => this.#end(error));
   }
 

@@ -224,7 +224,8 @@ function describe(module: WebAssembly.Module, pack?: PackLocation): Program {
   const view = new DataView(section ?? new ArrayBuffer(0));
   if (view.byteLength < 6 || view.getUint8(0) !== VERSION) throw new Error("the module was not rewritten for this engine");
   const program = { module, isTideboxGuest: view.getUint8(1) === 1, pages: view.getUint32(2, true) };
-  if (pack !== undefined) return { ...program, pack };
+  // A program pack is started like a program of the package.
+  if (pack?.image !== undefined) return { ...program, pack };
   if (view.byteLength < 14) return program;
   return { ...program, reuse: { stackEnd: view.getUint32(6, true), dataEnd: view.getUint32(10, true) } };
 }

@@ -2,7 +2,7 @@
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
-import { addSandbox, configure, cpuTimeMs, removeSandbox } from "./engine.js";
+import { addSandbox, configure, cpuTimeMs, removeSandbox, useRandomBytes } from "./engine.js";
 import type { DirectoryHost } from "./directories.js";
 import { closeDirectories, openDirectories, useDirectories } from "./directories.js";
 import { hasJspi } from "./suspension.js";
@@ -124,7 +124,7 @@ class WorkerServer {
   }
 
   /** Splits the module of a pack if requested, and rewrites it. */
-  async #runPackJob({ kernelForPack, raw, module, code, pages: knownPages }: PackWork): Promise<void> {
+  async #runPackJob({ kernelForPack, raw, module, code, pages: knownPages, isProgram }: PackWork): Promise<void> {
     try {
       const host = this.#sources.packs;
       if (host === undefined) throw new Error("packs are not supported on this platform");
@@ -138,14 +138,15 @@ class WorkerServer {
         await host.keep(raw.image, memory);
         pages = bytes / PAGE;
       }
-      await host.keep(code, kernel.rewritePack(await host.read(module), pages));
+      const original = await host.read(module);
+      await host.keep(code, isProgram ? kernel.rewriteProgram(original) : kernel.rewritePack(original, pages));
       this.#port.send({ type: "packed", pages });
     } catch (error) {
       this.#port.send({ type: "failed", failure: failure(error) });
     }
   }
 
-  #setUp({ kernel: module, programs: listed, compiled, awaited, prefetch, shared }: Setup): void {
+  #setUp({ kernel: module, programs: listed, compiled, awaited, prefetch, random, shared }: Setup): void {
     const port = this.#port;
     try {
       instantiateKernel(module);
@@ -165,6 +166,7 @@ class WorkerServer {
         crashed: (error, sandbox) => reportCrash(port, error, sandbox),
       }, this.#sources.reuse ?? "on", this.#sources.yieldMs);
       useDirectories(this.#sources.folders);
+      useRandomBytes(random);
       [this.#programs, this.#shared, this.#setUpMs] = [programs, shared, Date.now()];
       if (prefetch) this.#prefetch = () => void programs.prefetch();
     } catch (error) {

@@ -8,7 +8,7 @@ use js_sys::JSON;
 use sha2::{Digest as _, Sha256};
 use tidebox_core::{Error, FileError, SandboxId, SandboxPath};
 use tidebox_kernel::engine::Engine;
-use tidebox_vfs_backend::{BaseFile, BaseImage, SandboxBuilder, Snapshot, Tasks, VfsBackend};
+use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, Tasks, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -87,8 +87,7 @@ impl Image {
                 other.names.retain(|name| !pack.commands.contains(name));
             }
             installed.push(pack.program());
-            let read_only = pack.files().into_iter();
-            files.extend(read_only.map(|(path, bytes)| BaseFile { path, bytes, executable: false }));
+            files.extend(pack.files());
             programs.add(pack);
         }
         let base = BaseImage::with_files(&installed, files)?;

@@ -6,14 +6,14 @@ use js_sys::{Array, Uint8Array};
 use tidebox_kernel::GuestMemory;
 use tidebox_kernel::fs::FileBytes;
 use tidebox_pack_split::split_module;
-use tidebox_vfs_backend::Program;
+use tidebox_vfs_backend::{BaseFile, Program};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsError, JsValue};
 
 use crate::js_imports;
 use crate::options::{self, get, text};
 use crate::program::exceptions;
-use crate::rewrite::rewrite_preinit;
+use crate::rewrite::{RewriteLimits, rewrite, rewrite_preinit};
 
 /// A pack of a sandbox.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Pack {
     index: String,
     /// A directory of the sandbox whose files also appear in a second one, which the runtime searches first.
     initial_library: Option<(String, String)>,
+    /// True if it is a program like those of the package, and its files may be programs and scripts.
+    is_program: bool,
 }
 
 impl Pack {
@@ -38,7 +40,8 @@ impl Pack {
         let interrupts = Arc::new(Interrupts::parse(&text(settings, "signals").unwrap_or_default()));
         let index = text(settings, "index").unwrap_or_default();
         let initial_library = text(settings, "libraryDir").zip(text(settings, "firstPath"));
-        Self { name, commands, stub, interrupts, index, initial_library }
+        let is_program = get(settings, "isProgram").as_bool().unwrap_or_default();
+        Self { name, commands, stub, interrupts, index, initial_library, is_program }
     }
 
     /// Returns its commands.
@@ -47,23 +50,29 @@ impl Pack {
     }
 
     /// Returns its files. Their content is read when they are opened.
-    pub(crate) fn files(&self) -> Vec<(String, FileBytes)> {
+    pub(crate) fn files(&self) -> Vec<BaseFile> {
         let name: Arc<str> = self.name.as_str().into();
         let mut files = Vec::new();
         for line in self.index.lines() {
             let Some((len, path)) = line.split_once(' ') else { continue };
             let Ok(len) = len.parse() else { continue };
             let (pack, host) = (Arc::clone(&name), path.to_owned());
+            let executable = self.is_program && is_executable(&js_imports::pack_file(&pack, &host));
             let bytes = FileBytes::lazy(len, b"", move || js_imports::pack_file(&pack, &host));
             if let Some((library, initial_library)) = &self.initial_library
                 && let Some(rest) = path.strip_prefix(library.as_str())
             {
-                files.push((format!("{initial_library}{rest}"), bytes.clone()));
+                files.push(BaseFile { path: format!("{initial_library}{rest}"), bytes: bytes.clone(), executable });
             }
-            files.push((path.to_owned(), bytes));
+            files.push(BaseFile { path: path.to_owned(), bytes, executable });
         }
         files
     }
+}
+
+/// Returns whether a file of a program pack can be executed: a script or a module.
+fn is_executable(content: &[u8]) -> bool {
+    content.starts_with(b"#!") || content.starts_with(b"\0asm")
 }
 
 /// Returns a module that contains only this text, so that each pack has a different one.
@@ -112,6 +121,16 @@ impl Interrupts {
 #[wasm_bindgen(js_name = rewritePack)]
 pub fn rewrite_pack(wasm: &[u8], pages: u32) -> Result<Vec<u8>, JsError> {
     rewrite_preinit(wasm, pages, exceptions()).map_err(|error| JsError::new(&error.to_string()))
+}
+
+/// Returns the module of a program pack as rewritten for this engine.
+///
+/// # Errors
+/// The reason, if this engine cannot run it.
+#[wasm_bindgen(js_name = rewriteProgram)]
+pub fn rewrite_program(wasm: &[u8]) -> Result<Vec<u8>, JsError> {
+    let limits = RewriteLimits { exceptions: exceptions(), ..RewriteLimits::default() };
+    rewrite(wasm, limits).map_err(|error| JsError::new(&error.to_string()))
 }
 
 /// Splits the downloaded module of a runtime. Returns an array of the module without its data, the size of its initial memory in

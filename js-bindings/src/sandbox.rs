@@ -51,8 +51,9 @@ struct ChangeTracker {
     merged: usize,
 }
 
-/// Changes are merged when the new ones exceed this size and that of the merged ones.
-const MERGE_BYTES: usize = 4 << 20;
+/// Changes are merged when the new ones exceed this size in bytes and that of the merged ones. The owner keeps up to this much more
+/// than the files of each sandbox, also for thousands of them, and the cost of merging stays proportional to the changes.
+const MERGE_BYTES: usize = 64 << 10;
 
 /// Bytes that the owner needs for each of the changes in addition, and that applying it costs.
 const CHANGE_BYTES: usize = 1024;

@@ -116,8 +116,8 @@ export interface SandboxOptions {
     /** Mounted host directories by mount point. A string or URL is a directory that is mounted read-only. Node and Deno on Unix. */
     mounts?: Readonly<Record<string, string | URL | Mount>>;
     /**
-     * Optional runtimes: `["python"]` adds CPython with numpy and pandas, `["python-slim"]` CPython without them. A pack has to be
-     * installed first (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, Deno, and browsers. A page downloads a
+     * Optional runtimes: `["python"]` adds CPython with numpy and pandas, `["python-slim"]` CPython without them, `["git"]` Git. A
+     * pack has to be installed first (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, Deno, and browsers. A page downloads a
      * pack once from a server of the application ({@link PackOption.from}) and keeps it in the storage of the browser.
      */
     packs?: readonly (PackName | PackOption)[];
@@ -132,8 +132,8 @@ export interface SandboxOptions {
      */
     thread?: "pool" | "own" | "caller";
 }
-/** Name of a pack. A sandbox can have one of the two. */
-export type PackName = "python" | "python-slim";
+/** Name of a pack. A sandbox can have one of `python` and `python-slim`. */
+export type PackName = "python" | "python-slim" | "git";
 /** A pack of a sandbox. */
 export interface PackOption {
     /** Its name. */

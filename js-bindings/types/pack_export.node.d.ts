@@ -13,7 +13,7 @@ export interface ExportedPack {
 }
 /**
  * Writes an installed pack into a directory for pages: `Sandbox.create({ packs: [{ name, from }] })` downloads it from a server
- * of that directory. About 60 MB. Requires pages with the same version of the package. Node and Deno.
+ * of that directory. About 60 MB for Python, 1.5 MB for Git. Requires pages with the same version of the package. Node and Deno.
  *
  * @throws {SandboxError} if the pack is not installed.
  */

@@ -13,6 +13,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::npm;
+use crate::pack_git;
 use crate::project::Project;
 use crate::step::{self, Progress, Run};
 
@@ -29,7 +30,8 @@ const GUARD: &str = "guard.test.mjs";
 const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
 /// Tests of sandboxes with network access.
-const NETWORK_TESTS: [&str; 7] = [
+const NETWORK_TESTS: [&str; 8] = [
+    "git.test.mjs",
     "mounts.test.mjs",
     "network.test.mjs",
     "packs.test.mjs",
@@ -202,8 +204,16 @@ fn command(setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Co
     command.env("TIDEBOX_SPEC_CASES", cases(setting.project));
     command.env("TIDEBOX_DENO", setting.project.root.join("js-bindings").join(DENO));
     command.env("NODE_OPTIONS", format!("--import={}", test_dir::guard(setting.project)));
+    set_git_wheel(setting.project, &mut command);
     setting.emulators.point(&mut command);
     command
+}
+
+/// Passes the wheel of the pack `git` to its tests. They are skipped if it was not built.
+fn set_git_wheel(project: &Project, command: &mut Command) {
+    if let Some(wheel) = pack_git::wheel(project) {
+        command.env("TIDEBOX_GIT_WHEEL", wheel);
+    }
 }
 
 /// Runs all tests in Deno except those that watch Node. A test that needs only the files of the package gets no other permission.
@@ -223,6 +233,7 @@ fn deno(progress: &Progress, setting: &Setting<'_>, tests: &Tests) -> Result<Vec
         let mut command = Command::new(&program);
         command.current_dir(&tests.dir).args(["test", "--allow-read", "--allow-env"]).args(permissions).args(files);
         command.env("TIDEBOX_SPEC_CASES", cases(setting.project)).env("NO_COLOR", "1");
+        set_git_wheel(setting.project, &mut command);
         setting.emulators.point(&mut command);
         command
     };

@@ -102,6 +102,16 @@ fn pack_dir(project: &Project) -> PathBuf {
     project.target.join("pack-git")
 }
 
+/// Returns the wheel that `cargo xtask pack git` left.
+pub(crate) fn wheel(project: &Project) -> Option<PathBuf> {
+    let wheel = pack_dir(project).join(wheel_name());
+    wheel.is_file().then_some(wheel)
+}
+
+fn wheel_name() -> String {
+    format!("tidebox_git-{VERSION}-py3-none-any.whl")
+}
+
 /// Returns the build that `cargo xtask pack git` left, or builds the pack.
 pub(crate) fn find_or_build(project: &Project, progress: &mut Progress) -> Result<Build> {
     let dir = pack_dir(project);
@@ -301,7 +311,7 @@ fn sources() -> String {
 
 fn write_archives(project: &Project, dir: &Path, tree: &Path) -> Result<[PathBuf; 2]> {
     let tgz = dir.join(format!("tidebox-git-{VERSION}.tgz"));
-    let wheel = dir.join(format!("tidebox_git-{VERSION}-py3-none-any.whl"));
+    let wheel = dir.join(wheel_name());
     let mut command = Command::new("python3");
     command.arg(project.root.join("packs/git/archive.py")).arg(tree).arg(&tgz).arg(&wheel);
     run(command.args(["tidebox_git", VERSION]), RETRY)?;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { exportPack, listPacks } from "tidebox/packs";
+import { addPack, exportPack, listPacks } from "tidebox/packs";
 
 import { groups } from "../python_cases.mjs";
 import { launch, open, skip } from "./chromium.mjs";
@@ -205,5 +205,46 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
     });
     assert.deepEqual(found, { removed: [true, false], ready: false });
     assert.equal((await run(["python"], "true")).code, "SETUP_FAILED");
+  });
+});
+
+const WHEEL = process.env.TIDEBOX_GIT_WHEEL;
+const noWheel = "the wheel of the pack git is missing; build it with `cargo xtask pack git` and set TIDEBOX_GIT_WHEEL";
+
+describe("git in a page", { skip: skip || (WHEEL === undefined ? noWheel : false) }, () => {
+  let folder;
+  let pages;
+  let packs;
+  let browser;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "served-git-"));
+    await addPack("git", { folder: join(folder, "packs"), from: WHEEL });
+    await exportPack("git", join(folder, "served"), { packs: join(folder, "packs") });
+    [pages, packs] = await Promise.all([serve(root), serve(join(folder, "served"), { headers: { "access-control-allow-origin": "*" } })]);
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    await Promise.all([pages?.close(), packs?.close()]);
+    await rm(folder, { recursive: true });
+  });
+
+  test("a repository is created, committed, cloned and pushed to", async () => {
+    const { page } = await open(await browser.newContext(), `${pages.url}/browser/suite.html`);
+    const ran = await page.evaluate(async (from) => {
+      const { Sandbox } = await import("tidebox");
+      const { gitSession } = await import("../git_cases.mjs");
+      const found = [];
+      const assert = { deepEqual: (one, other, what) => found.push([one, other, what]) };
+      const sandbox = await Sandbox.create({ packs: [{ name: "git", from }] });
+      try {
+        await gitSession(sandbox, assert);
+      } finally {
+        await sandbox.close();
+      }
+      return found;
+    }, `${packs.url}/`);
+    assert.ok(ran.length > 5);
+    for (const [one, other, what] of ran) assert.deepEqual(one, other, what);
   });
 });
