@@ -1,5 +1,5 @@
 //! The pack `git` beyond its recorded cases (`tests/spec/cases/git-*`): hostile repositories, kills, round trips with the Git
-//! of the host, and a smart HTTP server.
+//! of the host, terminals, and a smart HTTP server.
 //!
 //! `cargo xtask pack git` builds the pack, and `tidebox pack add git` installs it. Without it these tests print that and
 //! check nothing.
@@ -15,3 +15,4 @@ mod pack_file;
 mod rng;
 mod round_trips;
 mod setup;
+mod terminal;
