@@ -34,8 +34,10 @@ async fn a_preview_ends_when_its_sandbox_expires() {
     let serving = emulator("e2b").await;
     let id = create_sandbox(&serving).await.id().as_str().to_owned();
     let record = serving.registry().find(&id).await.expect("it was created");
-    // The server keeps the connection open after the first part of its response.
-    let line = "printf 'HTTP/1.1 200 OK\\r\\nContent-Length: 100\\r\\n\\r\\npart' | nc -l 8000";
+    // The server waits for the request, and keeps the connection open after the first part of its response.
+    let line = "touch /tmp/request; \
+                { until grep -q . /tmp/request; do sleep 0.05; done; \
+                  printf 'HTTP/1.1 200 OK\\r\\nContent-Length: 100\\r\\n\\r\\npart'; } | nc -l 8000 >/tmp/request";
     record.sandbox.spawn(SpawnRequest::new(line)).await.expect("it starts");
     let (mut stream, mut reply) = request(serving.address(), &format!("8000-{id}.localhost")).await;
     assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
