@@ -1,7 +1,7 @@
 //! One process from start to exit.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -29,11 +29,13 @@ pub(crate) struct ProcessContext {
 pub(crate) async fn run_spawned(context: ProcessContext, start: PendingProcess) {
     let pid = start.pid;
     let flags = Arc::clone(&start.flags);
-    let body = async {
+    // Pinned here: its state is some KiB, which would be copied for every process if it were passed by value.
+    let body = pin!(async {
         let program = match program(&context, &start).await {
             Ok(program) => program,
             Err(reason) => return cannot_execute(&context.kernel, pid, &reason.to_string()),
         };
+        // The rarer kinds are boxed: the state of a module's process would have the size of the largest.
         match program {
             Program::Module { pre, tidebox_guest } => {
                 context.kernel.lock().set_tidebox_guest(pid, tidebox_guest);
@@ -41,14 +43,14 @@ pub(crate) async fn run_spawned(context: ProcessContext, start: PendingProcess) 
             }
             Program::Preinit(program) => {
                 context.kernel.lock().set_tidebox_guest(pid, true);
-                preinit::run(&context, &start, &program).await
+                Box::pin(preinit::run(&context, &start, &program)).await
             }
             Program::Component(program) => {
                 context.kernel.lock().set_tidebox_guest(pid, false);
-                component::run(&context, &start, &program).await
+                Box::pin(component::run(&context, &start, &program)).await
             }
         }
-    };
+    });
     let status = until_killed(&flags, body).await;
     context.kernel.lock().process_exited(pid, status);
 }
@@ -69,15 +71,14 @@ async fn run_module(context: &ProcessContext, start: &PendingProcess, program: &
 /// Runs a forked process, which already has its instance and memory.
 pub(crate) async fn run_forked(kernel: SharedKernel, forked: ForkedProcess) {
     let ForkedProcess { start, mut store, instance, arg } = forked;
-    let body = run(&mut store, instance, fork::ENTRY, Some(arg));
+    let body = pin!(run(&mut store, instance, fork::ENTRY, Some(arg)));
     let status = until_killed(&start.flags, body).await;
     kernel.lock().process_exited(start.pid, status);
 }
 
 /// Drops the process's future, and with it the guest's stack and memory, as soon as the process is killed. The kernel
 /// wakes the process for that wherever it waits.
-async fn until_killed(flags: &ProcessFlags, body: impl Future<Output = ExitStatus>) -> ExitStatus {
-    let mut body = pin!(body);
+async fn until_killed(flags: &ProcessFlags, mut body: Pin<&mut impl Future<Output = ExitStatus>>) -> ExitStatus {
     poll_fn(|cx| {
         if let Some(signal) = flags.fatal_signal() {
             return Poll::Ready(ExitStatus::Killed(signal));
