@@ -37,7 +37,10 @@ async fn two_packs_with_the_same_commands_are_rejected() {
         return;
     }
     let packs = Packs::user();
-    assert_eq!(packs.default_packs().iter().map(|pack| pack.name()).collect::<Vec<_>>(), ["python"]);
+    // The host may have packs of programs, too.
+    let default = packs.default_packs();
+    let python: Vec<_> = default.iter().map(|pack| pack.name()).filter(|name| name.starts_with("python")).collect();
+    assert_eq!(python, ["python"]);
     let mut config = RuntimeConfig::default();
     config.packs = packs.ready();
     let error = Runtime::new(config).expect_err("both packs have python3");

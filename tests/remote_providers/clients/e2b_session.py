@@ -264,7 +264,7 @@ absent(lambda: sandbox.update_network({"deny_out": ["0.0.0.0/0"]}), "no network 
 idle = sandbox.commands.run("sleep 60", background=True)
 raises(SandboxException, lambda: sandbox.commands.send_stdin(idle.pid, "x"))
 idle.kill()
-# Git is a pack, which this machine may have; the table of methods shows a sandbox without it.
+# Git is a pack, which the host may have; the table of methods shows a sandbox without it.
 silent = ["get_config", "remote_get", "pull", "push"]
 without_git = Sandbox.create(envs={"PATH": "/nowhere"})
 git = without_git.git
