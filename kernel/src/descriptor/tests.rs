@@ -107,4 +107,5 @@ fn readiness_matches_the_result_of_a_read_or_write() {
     assert_eq!(g.k.readable(g.pid, writer), Ok(0), "the end of the reader is an event");
     let (_reader, writer) = g.pipe();
     assert_eq!(g.k.readable(g.pid, writer), Err(SyscallError::Block(None)), "a write end has no input");
+    assert_eq!(g.k.readable(g.pid, 1), Err(SyscallError::Block(None)), "neither has the standard output");
 }
