@@ -24,6 +24,7 @@ from agents.sandbox.errors import (
     ExecTimeoutError,
     ExecTransportError,
     ExposedPortUnavailableError,
+    GitCloneError,
     GitMissingInImageError,
     InvalidManifestPathError,
     MountToolMissingError,
@@ -40,7 +41,7 @@ from agents.sandbox.types import Group, User
 from agents.sandbox.workspace_paths import SandboxPathGrant
 
 from conftest import stream
-from tidebox import Limits, NetworkPolicy, SandboxOptions, ToolCall
+from tidebox import Limits, NetworkPolicy, Sandbox, SandboxOptions, ToolCall
 from tidebox.integrations.openai_agents import TideboxSandboxClient, TideboxSandboxClientOptions
 
 
@@ -270,19 +271,19 @@ async def test_manifests_with_accounts_are_rejected(client: TideboxSandboxClient
             await client.create(manifest=manifest)
 
 
-@pytest.mark.parametrize(
-    ("entry", "error"),
-    [
-        (GitRepo(repo="a/b", ref="main"), GitMissingInImageError),
-        (
-            S3Mount(bucket="b", mount_strategy=InContainerMountStrategy(pattern=RcloneMountPattern())),
-            MountToolMissingError,
-        ),
-    ],
-)
-async def test_entries_that_need_missing_tools_are_rejected(
-    client: TideboxSandboxClient, entry: BaseEntry, error: type[Exception]
-) -> None:
+async def test_repositories_need_the_pack_git_and_the_network(client: TideboxSandboxClient) -> None:
+    with Sandbox() as sandbox:
+        has_git = sandbox.execute("command -v git").exit_code == 0
+    entry = GitRepo(repo="a/b", ref="main")
+    await assert_entry_is_rejected(client, entry, GitCloneError if has_git else GitMissingInImageError)
+
+
+async def test_mounts_that_need_missing_tools_are_rejected(client: TideboxSandboxClient) -> None:
+    entry = S3Mount(bucket="b", mount_strategy=InContainerMountStrategy(pattern=RcloneMountPattern()))
+    await assert_entry_is_rejected(client, entry, MountToolMissingError)
+
+
+async def assert_entry_is_rejected(client: TideboxSandboxClient, entry: BaseEntry, error: type[Exception]) -> None:
     session = await client.create(manifest=Manifest(entries={"r": entry}))
     with pytest.raises(error):
         await session.start()
