@@ -10,6 +10,7 @@ mod pack;
 mod pin;
 mod program;
 mod progress;
+mod python;
 #[cfg(test)]
 mod resume_tests;
 mod store;
@@ -23,5 +24,6 @@ pub use pack::{PACKS, PYTHON, PYTHON_SLIM, Pack, Wheel, find};
 pub use pin::PinnedWheel;
 pub use program::{GIT, InstalledProgram, PROGRAM_PACKS, ProgramPack, find_program};
 pub use progress::{ByteCount, PackProgress};
+pub use python::PYTHON_SOURCES;
 pub use store::{InstalledPack, PackManifest, PackStore, StagedPack};
 pub use tree::TreeFile;

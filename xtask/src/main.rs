@@ -18,6 +18,7 @@ mod pack_git;
 mod project;
 mod python_package;
 mod python_tests;
+mod release;
 mod setup;
 mod spec;
 mod step;
@@ -26,6 +27,7 @@ mod totals;
 mod userland;
 mod words;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -54,6 +56,12 @@ usage: cargo xtask <command>
   python    build the wheel of the Python package, install it into a fresh virtual environment and test it there
   python --dev
             the same with the unoptimised library that the tests of the workspace share
+  release   prepare all files that a tag publishes, in release-files in the target directory: crates, the archive of
+            the command for this platform, the npm package, the wheel, scripts, checksums
+  release crates | archive
+            only build the crates from their packages, or only the archive
+  release finish DIR BASE
+            write the checksums and the Homebrew formula for the files of all platforms in DIR, published at BASE
   python-tests [--suite DIR] [MODULE...]
             run modules of CPython's own tests in the sandbox [default: ten of them]; DIR contains the package `test`
             [default: fetched from Debian's packages]
@@ -99,6 +107,10 @@ fn main() -> ExitCode {
         ["python", "--dev"] => {
             run(|project, progress| python_package::step(project, progress, python_package::Frameworks::All))
         }
+        ["release"] => run(release::release),
+        ["release", "crates"] => run(release::crates),
+        ["release", "finish", dir, base] => run(|project, _| release::finish(project, Path::new(dir), base)),
+        ["release", "archive"] => run(release::archive),
         ["pack", "git"] => run(|project, progress| pack_git::pack_git(project, progress).map(drop)),
         ["git-suite", arguments @ ..] => run(|project, progress| git_suite::git_suite(project, progress, arguments)),
         ["pack", "c-runtime"] => run(c_runtime::c_runtime),

@@ -49,15 +49,21 @@ const MAX_BYTES: u64 = 60 * 1024 * 1024;
 /// Runs `cargo xtask python`: builds the wheel for users.
 pub(crate) fn python(project: &Project, progress: &mut Progress) -> Result<()> {
     setup::guests(project, progress)?;
+    let wheel = wheel(project, progress)?;
+    installed::test_archive(project, progress, &wheel)?;
+    let pack = pack_wheel::build(project, progress, &wheel)?;
+    installed::test_pack(project, progress, &wheel, &pack)?;
+    test(project, progress, &wheel, Frameworks::All)
+}
+
+/// Builds the wheel from the current guest programs and returns its path.
+pub(crate) fn wheel(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
     let built = build(project, progress)?;
     let wheel = add_programs(project, progress, &built)?;
     let bytes = fs::metadata(&wheel)?.len();
     ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", wheel.display());
     progress.print(&format!("{}: {:.1} MiB", wheel.display(), bytes as f64 / f64::from(1 << 20)));
-    installed::test_archive(project, progress, &wheel)?;
-    let pack = pack_wheel::build(project, progress, &wheel)?;
-    installed::test_pack(project, progress, &wheel, &pack)?;
-    test(project, progress, &wheel, Frameworks::All)
+    Ok(wheel)
 }
 
 /// Tests the package with a wheel of the unoptimised library that the tests of the workspace share. maturin would build all

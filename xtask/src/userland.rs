@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use brotli::enc::BrotliEncoderParams;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::project::Project;
 use crate::step;
@@ -32,6 +33,43 @@ const QUALITY: i32 = 9;
 /// The Brotli window, as a power of two in bytes: 16 MiB, more than the largest module.
 const WINDOW_BITS: i32 = 24;
 
+/// The list of the embedded modules, which the build script of `userland/bundle` reads.
+const INDEX: &str = "index.toml";
+
+/// Bytes at the start of a module that the index contains: magic number and version.
+const PREFIX_BYTES: usize = 8;
+
+/// The modules of `userland/tools.toml`, or of the index.
+#[derive(Deserialize, Serialize)]
+struct Modules<T> {
+    module: Vec<T>,
+}
+
+/// A module with its commands in `userland/tools.toml`.
+#[derive(Deserialize)]
+struct Tool {
+    file: String,
+    commands: Vec<String>,
+}
+
+/// A module in the index. The build script needs no other file than the compressed ones, so that a published package builds
+/// without the modules.
+#[derive(Serialize)]
+struct IndexEntry {
+    file: String,
+    /// Size of the module in bytes.
+    bytes: usize,
+    prefix: [u8; PREFIX_BYTES],
+    sha256: [u8; 32],
+    commands: Vec<String>,
+}
+
+/// The file name of a module in the index.
+#[derive(Deserialize)]
+struct Embedded {
+    file: String,
+}
+
 /// The result of [`build`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Built {
@@ -50,7 +88,38 @@ pub(crate) fn build(project: &Project, retry: &str) -> Result<Built> {
     for (name, path) in programs(&compile(project, &components, retry)?)? {
         modules.insert(name.replace(".wasm", ".component.wasm"), path);
     }
-    write_dist(&project.dist(), &modules)
+    let built = write_dist(&project.dist(), &modules)?;
+    let tools = fs::read_to_string(project.userland().join("tools.toml")).context("cannot read userland/tools.toml")?;
+    write_index(&project.dist(), &tools)?;
+    Ok(built)
+}
+
+/// Writes the index of the modules that `tools` lists. An unchanged index keeps its time stamp.
+fn write_index(dist: &Path, tools: &str) -> Result<()> {
+    let tools: Modules<Tool> = toml::from_str(tools).context("cannot parse userland/tools.toml")?;
+    let read = |tool: Tool| {
+        let Tool { file, commands } = tool;
+        let module = fs::read(dist.join(&file))
+            .with_context(|| format!("userland/tools.toml lists {file}, which the build did not produce"))?;
+        let prefix = *module.first_chunk().with_context(|| format!("{file} is too short for a module"))?;
+        Ok(IndexEntry { file, bytes: module.len(), prefix, sha256: Sha256::digest(&module).into(), commands })
+    };
+    let entries = tools.module.into_iter().map(read).collect::<Result<_>>()?;
+    let index = toml::to_string(&Modules { module: entries })?;
+    let path = dist.join(INDEX);
+    if fs::read_to_string(&path).is_ok_and(|old| old == index) {
+        return Ok(());
+    }
+    replace(&path, index.as_bytes())
+}
+
+/// Returns the names of the files in `dist` that host programs embed, the index included.
+pub(crate) fn embedded(project: &Project) -> Result<Vec<String>> {
+    let path = project.dist().join(INDEX);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let index: Modules<Embedded> = toml::from_str(&text).with_context(|| format!("cannot parse {}", path.display()))?;
+    let names = index.module.into_iter().map(|module| format!("{}{COMPRESSED}", module.file));
+    Ok(names.chain([INDEX.to_owned()]).collect())
 }
 
 /// Builds packages of the guest workspace and returns cargo's messages.
@@ -92,13 +161,14 @@ fn programs(messages: &[u8]) -> Result<BTreeMap<String, PathBuf>> {
     Ok(modules)
 }
 
-/// Makes `dist` hold exactly `modules`.
+/// Makes `dist` hold exactly `modules`, and the index.
 fn write_dist(dist: &Path, modules: &BTreeMap<String, PathBuf>) -> Result<Built> {
     fs::create_dir_all(dist).with_context(|| format!("cannot create {}", dist.display()))?;
     for entry in fs::read_dir(dist).with_context(|| format!("cannot list {}", dist.display()))? {
         let entry = entry?;
         let name = entry.file_name();
-        let is_current = |name: &str| modules.contains_key(name.strip_suffix(COMPRESSED).unwrap_or(name));
+        let is_current =
+            |name: &str| name == INDEX || modules.contains_key(name.strip_suffix(COMPRESSED).unwrap_or(name));
         if !name.to_str().is_some_and(is_current) && entry.file_type()?.is_file() {
             fs::remove_file(entry.path()).with_context(|| format!("cannot remove {}", entry.path().display()))?;
         }
@@ -178,5 +248,22 @@ mod tests {
         assert!(!dist.join("old.wasm").exists());
         assert_eq!(fs::read(dist.join("sh.wasm")).expect("read"), b"two");
         fs::remove_dir_all(dir).expect("removed");
+    }
+
+    #[test]
+    fn the_index_lists_size_digest_and_commands_of_each_module() {
+        let dist = temp_dir("index");
+        fs::write(dist.join("sh.wasm"), b"\0asm\x01\0\0\0code").expect("written");
+        let tools = "[[module]]\nfile = \"sh.wasm\"\ncommands = [\"sh\", \"bash\"]\n";
+        write_index(&dist, tools).expect("the module exists");
+        let index: toml::Table = fs::read_to_string(dist.join(INDEX)).expect("written").parse().expect("TOML");
+        let module = &index["module"][0];
+        assert_eq!(module["bytes"].as_integer(), Some(12));
+        assert_eq!(module["prefix"].as_array().map(Vec::len), Some(PREFIX_BYTES));
+        assert_eq!(module["sha256"].as_array().map(Vec::len), Some(32));
+        assert_eq!(module["commands"].as_array().map(Vec::len), Some(2));
+        let missing = write_index(&dist, &tools.replace("sh.wasm", "ed.wasm")).expect_err("the module is missing");
+        assert!(missing.to_string().contains("ed.wasm"), "{missing}");
+        fs::remove_dir_all(dist).expect("removed");
     }
 }

@@ -1,0 +1,69 @@
+//! The packages for crates.io: built from a copy of the tracked files and the compressed guest programs, as a user of the registry
+//! builds them, without the guest toolchain.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{RETRY, empty_dir};
+use crate::project::Project;
+use crate::step::{self, Progress};
+use crate::userland;
+
+/// Maximum size of a package at crates.io, in bytes.
+const MAX_BYTES: u64 = 10 << 20;
+
+/// Directory of the compressed programs in the package; `userland/bundle/build.rs` has the same name.
+const PROGRAMS: &str = "userland/bundle/programs";
+
+/// Packages all public crates and builds each one from its archive. Returns the archives.
+pub(super) fn package(project: &Project, progress: &mut Progress) -> Result<Vec<PathBuf>> {
+    let stage = progress.step("copy the sources of the crates", |_| stage(project))?;
+    let packages = project.target.join("package");
+    let _ = fs::remove_dir_all(&packages);
+    let mut publish = project.cargo(&["publish", "--workspace", "--dry-run", "--allow-dirty", "--locked", "--quiet"]);
+    publish.current_dir(&stage);
+    progress.run("build the crates from their packages", publish, RETRY)?;
+    let mut archives = Vec::new();
+    for entry in fs::read_dir(&packages).context("cargo wrote no package")? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "crate") {
+            let bytes = fs::metadata(&path)?.len();
+            ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than crates.io accepts", path.display());
+            archives.push(path);
+        }
+    }
+    ensure!(!archives.is_empty(), "cargo wrote no package into {}", packages.display());
+    archives.sort();
+    Ok(archives)
+}
+
+/// Copies the tracked files and the guest programs into a separate directory, so that the work tree never has two copies of the
+/// programs. The directory has the same path in every run, so that cargo finds what it built before.
+pub(super) fn stage(project: &Project) -> Result<PathBuf> {
+    let stage = empty_dir(project.target.join("release-source"))?;
+    let mut git = Command::new("git");
+    let list = step::output(git.args(["ls-files", "-z"]).current_dir(&project.root), RETRY)?;
+    for name in list.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let name = std::str::from_utf8(name).context("a tracked file has a name that is not UTF-8")?;
+        // Guests and test data are in no package.
+        if name.starts_with("userland/") && !name.starts_with("userland/bundle/") || name.starts_with("tests/spec/") {
+            continue;
+        }
+        copy(&project.root.join(name), &stage.join(name))?;
+    }
+    let (dist, programs) = (project.dist(), stage.join(PROGRAMS));
+    for name in userland::embedded(project)? {
+        copy(&dist.join(&name), &programs.join(&name))?;
+    }
+    Ok(stage)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let parent = to.parent().context("a file has a parent directory")?;
+    fs::create_dir_all(parent)?;
+    fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display()))?;
+    Ok(())
+}
