@@ -35,3 +35,7 @@ mod run_a_fleet {}
 
 #[doc = include_str!("../docs/guides/write-a-tool.md")]
 mod write_a_tool {}
+
+#[cfg(all(target_os = "linux", feature = "confine"))]
+#[doc = include_str!("../docs/security.md")]
+mod security {}

@@ -21,6 +21,8 @@ mod cassette_file;
 #[cfg(feature = "cli")]
 #[path = "../cli/mod.rs"]
 mod cli;
+#[cfg(all(target_os = "linux", feature = "confine"))]
+mod confine;
 #[cfg(doctest)]
 mod doc_tests;
 #[cfg(feature = "emulators")]
@@ -40,6 +42,8 @@ mod system;
 pub use cassette_file::CassetteFile;
 #[cfg(feature = "cli")]
 pub use cli::{prepare_pack, report_compilation, report_pack_compilation, run_command};
+#[cfg(all(target_os = "linux", feature = "confine"))]
+pub use confine::Confinement;
 #[cfg(feature = "emulators")]
 pub use emulate::{emulate, emulated_sandboxes};
 pub use pack::{InstalledPack, PackState, Packs, set_pack_support};
