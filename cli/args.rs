@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::Dialect;
 
@@ -26,10 +27,16 @@ pub(crate) use values::parse_seconds;
 
 /// Run shell commands in a sandbox inside this process.
 #[derive(Debug, Parser)]
-#[command(name = "tidebox", version)]
+#[command(name = "tidebox", version, disable_version_flag = true)]
 struct Cli {
+    /// Print the version
+    #[arg(short = 'V', long)]
+    version: bool,
+    /// Print the version as a JSON object
+    #[arg(long, requires = "version")]
+    json: bool,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 /// A parsed command line.
@@ -66,6 +73,27 @@ pub(crate) enum Command {
     /// Manage optional runtimes in your cache directory
     #[command(subcommand)]
     Pack(PackCommand),
+    /// Check this host: cache, packs, processor, memory, disk
+    ///
+    /// Prints a line for each check, with a hint for warnings and problems. Exits with 1 if there is a problem.
+    Doctor {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the completion script of a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages into a directory
+    Man {
+        /// The directory, which is created if it is missing
+        dir: PathBuf,
+    },
+    /// `--version`
+    #[command(skip)]
+    Version { json: bool },
     /// Compiles the guest programs into the cache, or for any processor into the directory of `--archive`. For set-up scripts and
     /// packages.
     #[command(hide = true)]
@@ -95,14 +123,19 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
     // After --argv and a program, everything belongs to the program. Without --argv, options may follow the command.
     let trailing = command().mut_subcommand("exec", |exec| exec.mut_arg("words", |words| words.trailing_var_arg(true)));
     if let Ok(matches) = trailing.try_get_matches_from(&arguments)
-        && let Command::Exec(exec) = Cli::from_arg_matches(&matches)?.command
+        && let Some(Command::Exec(exec)) = Cli::from_arg_matches(&matches)?.command
         && exec.argv
         && !exec.words.is_empty()
     {
         return Ok(Command::Exec(exec));
     }
     let matches = command().try_get_matches_from(arguments)?;
-    let mut parsed = Cli::from_arg_matches(&matches)?.command;
+    let cli = Cli::from_arg_matches(&matches)?;
+    let mut parsed = match cli.command {
+        _ if cli.version => Command::Version { json: cli.json },
+        Some(command) => command,
+        None => return Err(usage_error(&[], ErrorKind::MissingSubcommand, "missing command".to_owned())),
+    };
     match &mut parsed {
         Command::Exec(exec) => exec.check_line().map_err(|(kind, message)| usage_error(&["exec"], kind, message))?,
         #[cfg(feature = "mcp")]

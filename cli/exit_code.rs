@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 /// Success of a command that is not `exec`.
 pub(crate) const SUCCESS: u8 = 0;
 
+/// `tidebox doctor` found a problem.
+pub(crate) const PROBLEM: u8 = 1;
+
 /// Tidebox itself failed, or the command line is invalid, as of `env` and `timeout`. Commands avoid it, so it is unambiguous in
 /// practice.
 pub(crate) const FAILED: u8 = 125;
@@ -17,7 +20,7 @@ pub(crate) const OUTPUT_CLOSED: u8 = 128 + 13;
 
 /// The codes and their meaning, for the help and `docs/reference/errors.md`.
 const MEANINGS: &[(&str, &str)] = &[
-    ("0 to 123", "that of the program; 0 is the success of the other commands"),
+    ("0 to 123", "that of the program; 0 is the success of the other commands, 1 a problem that doctor found"),
     ("124", "the time limit of the command expired"),
     ("125", "tidebox itself failed, or its arguments are invalid; the message is on stderr"),
     ("126", "the file is not a program, or imports what does not exist"),

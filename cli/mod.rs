@@ -3,11 +3,14 @@
 
 mod args;
 mod backend;
+mod doctor;
 mod exec;
 mod exit_code;
+mod generate;
 mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod output;
 mod pack;
 mod printer;
 mod progress;
@@ -17,6 +20,7 @@ mod serve;
 mod shell;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::sync::Once;
 
 use anyhow::Result;
@@ -68,11 +72,24 @@ fn run(command: Command) -> Result<u8> {
         Command::Mcp(_) => {
             anyhow::bail!("cannot start the MCP server: this build has none; build tidebox with the cargo feature mcp")
         }
+        Command::Doctor { json } => doctor::doctor(json),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { dir } => generate::man(&dir),
+        Command::Version { json } => version(json),
         Command::Warm { archive } => sandbox::precompile(archive.as_deref()),
     }
 }
 
-/// Prints the help or the version, or an error of the command line, and returns the exit code.
+fn version(json: bool) -> Result<u8> {
+    let version = env!("CARGO_PKG_VERSION");
+    match json {
+        true => output::print_json(&serde_json::json!({ "name": "tidebox", "version": version }))?,
+        false => writeln!(std::io::stdout(), "tidebox {version}")?,
+    }
+    Ok(exit_code::SUCCESS)
+}
+
+/// Prints the help, or an error of the command line, and returns the exit code.
 fn answer(error: &clap::Error) -> u8 {
     if error.use_stderr() {
         // The name of the program is before all messages of it.

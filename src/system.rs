@@ -79,7 +79,7 @@ pub(crate) fn packs_dir() -> Option<PathBuf> {
 }
 
 /// Returns `tidebox` in `XDG_CACHE_HOME`, or in `.cache` in the home directory.
-fn user_cache() -> Option<PathBuf> {
+pub(crate) fn user_cache() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME")
         .filter(|path| !path.is_empty())
         .map(PathBuf::from)

@@ -24,6 +24,8 @@ pub(crate) struct Exec {
     /// Its fields: stdout, stderr, output, exit_code, truncated, stopped_by, duration_ms, cpu_time_ms, peak_memory_bytes.
     ///
     /// `output` is both streams in the order of arrival. U+FFFD replaces invalid UTF-8.
+    ///
+    /// If tidebox itself fails, the object has one field: error, with kind, message and retryable.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]

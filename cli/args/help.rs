@@ -59,6 +59,7 @@ const COMMAND_EXAMPLES: &[(&[&str], &str)] = &[
   tidebox mcp install claude-code --route-bash --mount .:/workspace/repo:cow
 ",
     ),
+    (&["completions"], "    tidebox completions bash > ~/.local/share/bash-completion/completions/tidebox\n"),
     (&["pack", "add"], "    tidebox pack add python --with numpy,pandas\n"),
 ];
 

@@ -19,7 +19,11 @@ pub(crate) enum PackCommand {
         from: Option<PathBuf>,
     },
     /// List all packs and whether they are installed
-    List,
+    List {
+        /// Print one JSON array
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a pack
     Remove {
         /// Name of the pack

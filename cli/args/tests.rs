@@ -114,8 +114,9 @@ fn every_command_has_a_help() {
         let error = parse(arguments.iter().map(OsString::from)).expect_err("the help is not a command");
         assert_eq!(error.kind(), ErrorKind::DisplayHelp, "{arguments:?}");
     }
-    let version = parse(["-V".into()]).expect_err("the version is not a command");
-    assert_eq!(version.kind(), ErrorKind::DisplayVersion);
+    assert_eq!(parsed(&["-V"]), Ok(Command::Version { json: false }));
+    assert_eq!(parsed(&["--version", "--json"]), Ok(Command::Version { json: true }));
+    assert!(parsed(&["--json"]).is_err() && parsed(&["--"]).is_err());
 }
 
 #[test]
