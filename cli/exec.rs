@@ -1,36 +1,44 @@
 //! `tidebox exec`: runs one command line, or one program.
 
 use std::future::pending;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 
 use crate::{ExecuteRequest, ExecuteResponse, ExposedPort, PortExt as _, Sandbox, SandboxBackend};
 use anyhow::{Context, Result, bail};
 use tokio::select;
 
 use crate::cli::args::{Exec, PublishedPort};
+use crate::cli::exit_code;
+use crate::cli::output::print_json;
 use crate::cli::printer::{OutputClosed, Printer};
-use crate::cli::report::Report;
+use crate::cli::report::{ErrorReport, Report};
 use crate::cli::sandbox;
 
-/// Exit code of a writer killed by SIGPIPE, as in shells.
-const EXIT_SIGPIPE: u8 = 128 + 13;
-
-/// Runs the command and returns its exit code.
+/// Runs the command and returns its exit code. With `--json`, an error is also an object on standard output.
 pub(crate) fn exec(exec: Exec) -> Result<u8> {
+    let json = exec.json;
+    let ran = run(exec);
+    if let (true, Err(error)) = (json, &ran) {
+        print_json(&ErrorReport::new(error))?;
+    }
+    ran
+}
+
+fn run(exec: Exec) -> Result<u8> {
     let stdin = if exec.stdin { read_stdin()? } else { Vec::new() };
     sandbox::runtime()?.block_on(async {
         let sandbox = sandbox::builder(&exec.options)?.build()?;
         // Dropped with the command: the ports are closed then.
         let _published = publish(&sandbox, &exec.publish).await?;
-        let request = sandbox::request(&exec.options, exec.command)?.with_stdin(stdin);
+        let request = sandbox::request(&exec.options, exec.command())?.with_stdin(stdin);
         let response = if exec.json {
             let response = sandbox.execute(request).await?;
-            print_report(&response)?;
+            print_json(&Report::new(&response))?;
             response
         } else {
             match stream(&sandbox, request, pending()).await? {
                 StreamEnd::Response(response) => response,
-                StreamEnd::OutputClosed | StreamEnd::Stopped => return Ok(EXIT_SIGPIPE),
+                StreamEnd::OutputClosed | StreamEnd::Stopped => return Ok(exit_code::OUTPUT_CLOSED),
             }
         };
         sandbox::exit_code(&response)
@@ -53,12 +61,6 @@ fn read_stdin() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input for --stdin")?;
     Ok(bytes)
-}
-
-fn print_report(response: &ExecuteResponse) -> Result<()> {
-    let mut line = serde_json::to_vec(&Report::new(response)).context("cannot write the response as JSON")?;
-    line.push(b'\n');
-    io::stdout().lock().write_all(&line).context("cannot write to stdout")
 }
 
 /// Outcome of a command with streamed output.

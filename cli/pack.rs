@@ -3,10 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::Packs;
+use crate::{PackState, Packs};
 use anyhow::{Result, bail};
 
 use crate::cli::args::PackCommand;
+use crate::cli::exit_code;
+use crate::cli::output::print_json;
 use crate::cli::progress::ProgressDisplay;
 use crate::cli::sandbox;
 
@@ -29,7 +31,7 @@ pub fn prepare_pack(name: &str) -> crate::Result<()> {
 }
 
 /// Writes the wheels of a pack.
-pub(crate) fn ship(name: &str, dir: &Path) -> Result<u8> {
+fn ship(name: &str, dir: &Path) -> Result<u8> {
     let display = ProgressDisplay::start(name);
     Packs::user().ship(name, dir, |event| display.report(event))?;
     Ok(0)
@@ -38,9 +40,16 @@ pub(crate) fn ship(name: &str, dir: &Path) -> Result<u8> {
 /// Runs `tidebox pack`.
 pub(crate) fn pack(command: PackCommand) -> Result<u8> {
     match command {
-        PackCommand::Add { name, with, from: Some(from) } => add_from(&name, &with, &from),
-        PackCommand::Add { name, with, from: None } => add(&name, &with),
-        PackCommand::List => list(),
+        PackCommand::Add { name, mut with, from } => {
+            with.retain(|package| !package.is_empty());
+            match from {
+                Some(from) => add_from(&name, &with, &from),
+                None => add(&name, &with),
+            }
+        }
+        PackCommand::List { json: true } => list_json(),
+        PackCommand::List { json: false } => list(),
+        PackCommand::Ship { name, dir } => ship(&name, &dir),
         PackCommand::Remove { name } => {
             if !Packs::user().remove(&name)? {
                 bail!("the pack {name} is not installed");
@@ -78,6 +87,32 @@ fn add_from(name: &str, with: &[String], from: &Path) -> Result<u8> {
     Packs::user().add_program(name, Some(from))?;
     eprintln!("the pack {name} is ready");
     Ok(0)
+}
+
+/// An element of the array of `--json`.
+#[derive(serde::Serialize)]
+struct PackReport {
+    name: &'static str,
+    version: &'static str,
+    about: &'static str,
+    state: &'static str,
+    with: Vec<String>,
+}
+
+fn list_json() -> Result<u8> {
+    let report = |state: PackState| PackReport {
+        name: state.name,
+        version: state.version,
+        about: state.about,
+        state: match (state.ready, state.ready_on_use) {
+            (true, _) => "ready",
+            (false, true) => "prepared_on_first_use",
+            (false, false) => "not_installed",
+        },
+        with: state.with,
+    };
+    print_json(&Packs::user().list().into_iter().map(report).collect::<Vec<_>>())?;
+    Ok(exit_code::SUCCESS)
 }
 
 fn list() -> Result<u8> {

@@ -1,4 +1,4 @@
-//! The JSON object of `--json`.
+//! The JSON objects of `exec --json`.
 
 use crate::ExecuteResponse;
 use serde::Serialize;
@@ -31,5 +31,28 @@ impl<'a> Report<'a> {
             cpu_time_ms: response.cpu_time.map(|time| time.as_micros() as f64 / 1e3),
             peak_memory_bytes: response.peak_memory_bytes,
         }
+    }
+}
+
+/// An error of Tidebox itself.
+#[derive(Debug, Serialize)]
+pub(crate) struct ErrorReport {
+    error: ErrorFields,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorFields {
+    kind: &'static str,
+    message: String,
+    retryable: bool,
+}
+
+impl ErrorReport {
+    pub(crate) fn new(error: &anyhow::Error) -> Self {
+        let cause = error.chain().find_map(|cause| cause.downcast_ref::<crate::Error>());
+        // Other errors are those of options, such as a missing file.
+        let kind = cause.map_or(crate::ErrorKind::InvalidRequest, crate::Error::kind);
+        let retryable = cause.is_some_and(crate::Error::retryable);
+        Self { error: ErrorFields { kind: kind.as_str(), message: super::format_error_chain(error), retryable } }
     }
 }

@@ -24,12 +24,13 @@ pub(crate) fn serve(args: Serve) -> Result<u8> {
 
 async fn serve_until_signal(args: Serve) -> Result<u8> {
     let providers = select_providers(&args.providers)?;
-    if !args.listen.ip().is_loopback() && args.key.is_none() {
+    let key = args.key.filter(|key| !key.is_empty());
+    if !args.listen.ip().is_loopback() && key.is_none() {
         bail!("cannot listen on {}: not a loopback address; set an API key with --key", args.listen.ip());
     }
     // Registered before the servers start, so that no signal is missed.
     let shutdown = shutdown_signal()?;
-    let key = args.key.unwrap_or_else(|| KEY.to_owned());
+    let key = key.unwrap_or_else(|| KEY.to_owned());
     let options = Arc::new(args.options);
     let mut all = Vec::new();
     for (number, provider) in (0..).zip(providers) {

@@ -14,3 +14,4 @@ mod serve;
 mod session;
 #[cfg(unix)]
 mod terminal;
+mod tools;

@@ -154,6 +154,13 @@ impl fmt::Debug for WasmtimeEngine {
 }
 
 impl WasmtimeEngine {
+    /// Returns whether this host resets the memory of ended processes with `PAGEMAP_SCAN` (Linux 6.7), which reads only the pages
+    /// that they changed.
+    #[must_use]
+    pub fn resets_memory_by_page_scan() -> bool {
+        PoolingAllocationConfig::is_pagemap_scan_available()
+    }
+
     /// Sets up an engine.
     ///
     /// If the host denies the pool's address space (`ulimit -v`, small containers), the engine falls back to on-demand
