@@ -40,6 +40,8 @@ mod system;
 pub use cassette_file::CassetteFile;
 #[cfg(feature = "cli")]
 pub use cli::{prepare_pack, report_compilation, report_pack_compilation, run_command};
+#[cfg(feature = "service")]
+pub use emulate::service_sandboxes;
 #[cfg(feature = "emulators")]
 pub use emulate::{emulate, emulated_sandboxes};
 pub use pack::{InstalledPack, PackState, Packs, set_pack_support};
@@ -62,6 +64,8 @@ pub use tidebox_network::NativeGateway;
 pub use tidebox_packs::{ByteCount, PackProgress, WheelSource};
 #[cfg(feature = "remote")]
 pub use tidebox_remote_adapters as remote;
+#[cfg(feature = "service")]
+pub use tidebox_service as service;
 pub use tidebox_vfs_backend::{
     BaseImage, Change, ContentChange, DiffSide, FileAttributes, FileUsage, Program, ResourceUsage, SandboxBuilder,
     SavePolicy, SavedSandbox, SeedWriter, Snapshot, SnapshotDiff, SnapshotStore, VfsBackend as Sandbox,
