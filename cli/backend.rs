@@ -12,7 +12,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::sync::Arc;
 use std::thread;
 
-use crate::{Dialect, Error, ErrorKind, Sandbox};
+use crate::{Error, ErrorKind, Sandbox};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use tokio::select;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::cli::args::SandboxArgs;
+use crate::cli::args;
 use crate::cli::sandbox;
 use python::Interpreters;
 use request::Request;
@@ -66,8 +66,8 @@ impl From<Error> for Outcome {
 }
 
 /// Handles requests until the end of input and the last reply, or until the reader of the replies closes its end.
-pub(crate) fn serve(options: &SandboxArgs, dialect: Dialect) -> Result<u8> {
-    let sandbox = Arc::new(sandbox::builder_with_options(options)?.dialect(dialect).build()?);
+pub(crate) fn serve(args: &args::Backend) -> Result<u8> {
+    let sandbox = Arc::new(sandbox::builder_with_options(&args.options)?.dialect(args.dialect).build()?);
     sandbox::runtime()?.block_on(handle_all(sandbox))
 }
 

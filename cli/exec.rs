@@ -8,12 +8,10 @@ use anyhow::{Context, Result, bail};
 use tokio::select;
 
 use crate::cli::args::{Exec, PublishedPort};
+use crate::cli::exit_code;
 use crate::cli::printer::{OutputClosed, Printer};
 use crate::cli::report::Report;
 use crate::cli::sandbox;
-
-/// Exit code of a writer killed by SIGPIPE, as in shells.
-const EXIT_SIGPIPE: u8 = 128 + 13;
 
 /// Runs the command and returns its exit code.
 pub(crate) fn exec(exec: Exec) -> Result<u8> {
@@ -22,7 +20,7 @@ pub(crate) fn exec(exec: Exec) -> Result<u8> {
         let sandbox = sandbox::builder(&exec.options)?.build()?;
         // Dropped with the command: the ports are closed then.
         let _published = publish(&sandbox, &exec.publish).await?;
-        let request = sandbox::request(&exec.options, exec.command)?.with_stdin(stdin);
+        let request = sandbox::request(&exec.options, exec.command())?.with_stdin(stdin);
         let response = if exec.json {
             let response = sandbox.execute(request).await?;
             print_report(&response)?;
@@ -30,7 +28,7 @@ pub(crate) fn exec(exec: Exec) -> Result<u8> {
         } else {
             match stream(&sandbox, request, pending()).await? {
                 StreamEnd::Response(response) => response,
-                StreamEnd::OutputClosed | StreamEnd::Stopped => return Ok(EXIT_SIGPIPE),
+                StreamEnd::OutputClosed | StreamEnd::Stopped => return Ok(exit_code::OUTPUT_CLOSED),
             }
         };
         sandbox::exit_code(&response)

@@ -12,6 +12,8 @@ struct LimitKey {
     /// Description for the help.
     meaning: &'static str,
     set: fn(&mut Limits, &str) -> Result<(), String>,
+    /// Copies the value of the second argument.
+    copy: fn(&mut Limits, &Limits),
     /// Formats the value as the user would type it.
     show: fn(&Limits) -> String,
 }
@@ -26,6 +28,7 @@ macro_rules! number {
                 limits.$field = size(text)?.try_into().map_err(|_| format!("{text:?} is too large"))?;
                 Ok(())
             },
+            copy: |limits, from| limits.$field = from.$field,
             show: |limits| format_size(limits.$field.into()),
         }
     };
@@ -39,6 +42,7 @@ const KEYS: &[LimitKey] = &[
             limits.wall_time = parse_seconds(text)?;
             Ok(())
         },
+        copy: |limits, from| limits.wall_time = from.wall_time,
         show: |limits| limits.wall_time.as_secs_f64().to_string(),
     },
     LimitKey {
@@ -48,6 +52,7 @@ const KEYS: &[LimitKey] = &[
             limits.cpu_time = if text == "none" { None } else { Some(parse_seconds(text)?) };
             Ok(())
         },
+        copy: |limits, from| limits.cpu_time = from.cpu_time,
         show: |limits| limits.cpu_time.map_or_else(|| "none".to_owned(), |time| time.as_secs_f64().to_string()),
     },
     number!("memory", sandbox_memory_bytes, "memory of all processes together"),
@@ -76,23 +81,42 @@ const KEYS: &[LimitKey] = &[
             limits.background_time = parse_seconds(text)?;
             Ok(())
         },
+        copy: |limits, from| limits.background_time = from.background_time,
         show: |limits| limits.background_time.as_secs_f64().to_string(),
     },
     number!("background-cpu", background_cpu_percent, "percent of one core that each of them may use"),
 ];
 
-/// Applies `key=value,...` to `limits`.
-pub(crate) fn apply(limits: &mut Limits, text: &str) -> Result<(), String> {
+/// A value of `--limits`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LimitChanges {
+    /// Limits with the values of the keys.
+    limits: Limits,
+    keys: Vec<&'static str>,
+}
+
+impl LimitChanges {
+    /// Changes `limits`.
+    pub(crate) fn apply(&self, limits: &mut Limits) {
+        for key in KEYS.iter().filter(|key| self.keys.contains(&key.name)) {
+            (key.copy)(limits, &self.limits);
+        }
+    }
+}
+
+/// Parses `key=value,...`.
+pub(crate) fn parse(text: &str) -> Result<LimitChanges, String> {
+    let mut changes = LimitChanges { limits: Limits::default(), keys: Vec::new() };
     for pair in text.split(',') {
-        let (name, value) =
-            pair.split_once('=').ok_or_else(|| format!("invalid --limits {pair:?}: expected KEY=VALUE"))?;
+        let (name, value) = pair.split_once('=').ok_or("expected KEY=VALUE")?;
         let key = KEYS
             .iter()
             .find(|key| key.name == name)
             .ok_or_else(|| format!("unknown limit {name:?}; expected one of: {}", names()))?;
-        (key.set)(limits, value).map_err(|error| format!("--limits {name}: {error}"))?;
+        (key.set)(&mut changes.limits, value).map_err(|error| format!("{name}: {error}"))?;
+        changes.keys.push(key.name);
     }
-    Ok(())
+    Ok(changes)
 }
 
 /// Returns the table of all keys with their defaults, for the help.
@@ -146,7 +170,8 @@ mod tests {
     #[test]
     fn sizes_are_read_in_units_of_1024() {
         let mut limits = Limits::default();
-        apply(&mut limits, "memory=64M,output=3K,wall-time=0.5,inodes=12,files=2g").expect("the limits are valid");
+        let changes = parse("memory=64M,output=3K,wall-time=0.5,inodes=12,files=2g").expect("the limits are valid");
+        changes.apply(&mut limits);
         assert_eq!(limits.sandbox_memory_bytes, 64 << 20);
         assert_eq!(limits.output_bytes, 3 << 10);
         assert_eq!(limits.wall_time, Duration::from_millis(500));
@@ -160,15 +185,15 @@ mod tests {
             ("memory", "expected KEY=VALUE"),
             ("", "expected KEY=VALUE"),
             ("speed=1", "unknown limit \"speed\""),
-            ("memory=lots", "--limits memory: invalid number \"lots\""),
+            ("memory=lots", "memory: invalid number \"lots\""),
             ("memory=-1", "expected an integer greater than 0"),
             ("memory=0", "expected an integer greater than 0"),
             ("memory=99999999999999999999G", "expected an integer greater than 0"),
             ("memory=18446744073709551615G", "expected an integer greater than 0"),
-            ("processes=8G", "--limits processes: \"8G\" is too large"),
+            ("processes=8G", "processes: \"8G\" is too large"),
             ("wall-time=0", "expected seconds greater than 0"),
         ] {
-            let error = apply(&mut Limits::default(), text).expect_err("the limit is invalid");
+            let error = parse(text).expect_err("the limit is invalid");
             assert!(error.contains(expected), "{text:?}: {error}");
         }
     }
@@ -180,6 +205,11 @@ mod tests {
             let mut copy = limits.clone();
             (key.set)(&mut copy, &(key.show)(&limits)).expect("the displayed value is valid");
             assert_eq!(copy, limits, "{}", key.name);
+            // Every key copies its own value.
+            (key.set)(&mut copy, "7").expect("7 is valid");
+            let mut target = limits.clone();
+            (key.copy)(&mut target, &copy);
+            assert_eq!(target, copy, "{}", key.name);
         }
         assert!(table().contains("memory            1G"), "{}", table());
     }

@@ -8,16 +8,17 @@ mod toml_file;
 
 use std::env;
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use tidebox_mcp::{HttpConfig, HttpServer, SandboxSource, Settings};
 
 use crate::Secret;
-use crate::cli::args::{Mcp, McpHttp, SandboxArgs};
+use crate::cli::args::{Mcp, McpCommand, McpHttp, McpServer, SandboxArgs};
 use crate::cli::sandbox;
 use crate::cli::serve::shutdown_signal;
-pub(crate) use install::install;
+pub(crate) use client::CLIENTS;
 use source::LocalSource;
 
 /// Environment variable with the token, which other users of the host cannot read, unlike arguments.
@@ -26,16 +27,23 @@ const TOKEN_VARIABLE: &str = "TIDEBOX_MCP_TOKEN";
 /// Bytes of a random token.
 const TOKEN_BYTES: usize = 32;
 
-/// Serves until the client or a signal ends it.
-pub(crate) fn serve(mcp: Mcp) -> Result<u8> {
-    let Mcp { options, save, sandbox, http } = mcp;
+/// Runs `tidebox mcp`: serves until the client or a signal ends it, or installs the server.
+pub(crate) fn mcp(mcp: Mcp) -> Result<u8> {
+    match mcp.command {
+        Some(McpCommand::Install(install)) => install::install(&install),
+        None => serve(mcp.server, mcp.http),
+    }
+}
+
+fn serve(server: McpServer, http: McpHttp) -> Result<u8> {
+    let McpServer { options, save, sandbox } = server;
     let settings = settings(&options);
     // Errors of the options are reported before a client connects.
     sandbox::builder_with_options(&options)?;
     let source = Arc::new(LocalSource::new(options, save));
-    match http {
+    match http.address {
         None => serve_stdio(source, &sandbox, settings),
-        Some(http) => serve_http(source, sandbox, http, settings),
+        Some(address) => serve_http(source, sandbox, address, http, settings),
     }
 }
 
@@ -61,17 +69,23 @@ fn serve_stdio(source: Arc<dyn SandboxSource>, name: &str, settings: Settings) -
     served.map(|()| 0)
 }
 
-fn serve_http(source: Arc<dyn SandboxSource>, name: String, http: McpHttp, settings: Settings) -> Result<u8> {
-    let token = token(&http)?;
+fn serve_http(
+    source: Arc<dyn SandboxSource>,
+    name: String,
+    address: SocketAddr,
+    http: McpHttp,
+    settings: Settings,
+) -> Result<u8> {
+    let token = token(address, http.token)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("cannot start the runtime")?.block_on(async {
         let shutdown = shutdown_signal()?;
         let mut allowed_hosts = http.allowed_hosts;
-        if !http.address.ip().is_unspecified() {
-            allowed_hosts.push(http.address.ip().to_string());
+        if !address.ip().is_unspecified() {
+            allowed_hosts.push(address.ip().to_string());
         }
         let config = HttpConfig {
-            address: http.address,
+            address,
             token: Secret::new(token.as_str()),
             default_name: name,
             allowed_hosts,
@@ -90,14 +104,14 @@ fn serve_http(source: Arc<dyn SandboxSource>, name: String, http: McpHttp, setti
 
 /// Returns the token of the options or of the environment. For a loopback address a random one is the default, because other users
 /// of the host can reach it.
-fn token(http: &McpHttp) -> Result<String> {
-    let token = http.token.clone().or_else(|| env::var(TOKEN_VARIABLE).ok()).filter(|token| !token.is_empty());
-    match token {
+fn token(address: SocketAddr, option: Option<String>) -> Result<String> {
+    let option = option.filter(|token| !token.is_empty());
+    match option.or_else(|| env::var(TOKEN_VARIABLE).ok()).filter(|token| !token.is_empty()) {
         Some(token) => Ok(token),
-        None if !http.address.ip().is_loopback() => {
+        None if !address.ip().is_loopback() => {
             bail!(
                 "cannot listen on {}: not a loopback address; set a token in {TOKEN_VARIABLE} or with --token",
-                http.address.ip()
+                address.ip()
             )
         }
         None => {
@@ -124,13 +138,8 @@ mod tests {
 
     use super::*;
 
-    fn http(address: &str, token: Option<&str>) -> McpHttp {
-        McpHttp {
-            address: address.parse().unwrap(),
-            token: token.map(str::to_owned),
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-        }
+    fn token_at(address: &str, option: Option<&str>) -> Result<String> {
+        token(address.parse().unwrap(), option.map(str::to_owned))
     }
 
     #[test]
@@ -139,11 +148,11 @@ mod tests {
             eprintln!("skipped: {TOKEN_VARIABLE} is set");
             return;
         }
-        let (one, two) = (token(&http("127.0.0.1:0", None)).unwrap(), token(&http("[::1]:0", None)).unwrap());
+        let (one, two) = (token_at("127.0.0.1:0", None).unwrap(), token_at("[::1]:0", None).unwrap());
         assert_eq!(one.len(), 2 * TOKEN_BYTES);
         assert_ne!(one, two);
-        assert!(token(&http("0.0.0.0:0", None)).unwrap_err().to_string().contains("not a loopback address"));
-        assert_eq!(token(&http("0.0.0.0:0", Some("secret"))).unwrap(), "secret");
+        assert!(token_at("0.0.0.0:0", None).unwrap_err().to_string().contains("not a loopback address"));
+        assert_eq!(token_at("0.0.0.0:0", Some("secret")).unwrap(), "secret");
     }
 
     #[test]

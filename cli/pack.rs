@@ -29,7 +29,7 @@ pub fn prepare_pack(name: &str) -> crate::Result<()> {
 }
 
 /// Writes the wheels of a pack.
-pub(crate) fn ship(name: &str, dir: &Path) -> Result<u8> {
+fn ship(name: &str, dir: &Path) -> Result<u8> {
     let display = ProgressDisplay::start(name);
     Packs::user().ship(name, dir, |event| display.report(event))?;
     Ok(0)
@@ -38,9 +38,15 @@ pub(crate) fn ship(name: &str, dir: &Path) -> Result<u8> {
 /// Runs `tidebox pack`.
 pub(crate) fn pack(command: PackCommand) -> Result<u8> {
     match command {
-        PackCommand::Add { name, with, from: Some(from) } => add_from(&name, &with, &from),
-        PackCommand::Add { name, with, from: None } => add(&name, &with),
+        PackCommand::Add { name, mut with, from } => {
+            with.retain(|package| !package.is_empty());
+            match from {
+                Some(from) => add_from(&name, &with, &from),
+                None => add(&name, &with),
+            }
+        }
         PackCommand::List => list(),
+        PackCommand::Ship { name, dir } => ship(&name, &dir),
         PackCommand::Remove { name } => {
             if !Packs::user().remove(&name)? {
                 bail!("the pack {name} is not installed");

@@ -20,7 +20,7 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 /// Returns a builder with the mounts of `--mount` and the files of `--file`.
 pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
-    let mut sandbox = crate::sandbox()?.limits(options.limits.clone());
+    let mut sandbox = crate::sandbox()?.limits(options.limits());
     for mount in &options.mounts {
         sandbox = with_mount(sandbox, mount)?;
     }
@@ -71,7 +71,7 @@ pub(crate) fn builder_with_options(options: &SandboxArgs) -> Result<SandboxBuild
     if let Some(cwd) = cwd(options)? {
         builder = builder.cwd(cwd);
     }
-    let mut limits = options.limits.clone();
+    let mut limits = options.limits();
     if let Some(timeout) = options.timeout {
         limits.wall_time = timeout;
     }

@@ -11,11 +11,9 @@ use tokio::signal;
 
 use crate::cli::args::SandboxArgs;
 use crate::cli::exec::{self, StreamEnd};
+use crate::cli::exit_code;
 use crate::cli::sandbox;
 use input::{Input, Line};
-
-/// Exit code of a command interrupted by Ctrl-C, as in shells.
-const INTERRUPTED: u8 = 128 + 2;
 
 /// Messages of bash for incomplete input.
 const INCOMPLETE_MESSAGES: [&str; 3] = ["unexpected end of file", "unexpected EOF while", "delimited by end-of-file"];
@@ -115,7 +113,7 @@ impl Shell<'_> {
         match self.runtime.block_on(exec::stream(&self.sandbox, request, interrupt))? {
             StreamEnd::Response(response) => self.last = sandbox::exit_code(&response)?,
             StreamEnd::Stopped => {
-                self.last = INTERRUPTED;
+                self.last = exit_code::INTERRUPTED;
                 eprintln!();
             }
             StreamEnd::OutputClosed => bail!("cannot continue the session: its output was closed"),

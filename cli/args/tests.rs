@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use super::*;
+use crate::MountMode;
 
 fn parsed(arguments: &[&str]) -> Result<Command, String> {
     parse(arguments.iter().map(OsString::from)).map_err(|error| error.to_string())
@@ -48,7 +51,7 @@ fn exec_accepts_options_before_and_after_the_command() {
         "--limits",
         "processes=7",
     ]);
-    assert_eq!(exec.command, CommandArg::Line("cat a.txt".to_owned()));
+    assert_eq!(exec.command(), CommandArg::Line("cat a.txt".to_owned()));
     assert_eq!(exec.options.files, [Upload { host: "a.txt".into(), guest: "/workspace/a.txt".into() }]);
     assert_eq!(exec.options.env, [("A".to_owned(), "1=2".to_owned())]);
     assert_eq!(exec.options.cwd.as_deref(), Some("/tmp"));
@@ -56,13 +59,13 @@ fn exec_accepts_options_before_and_after_the_command() {
     assert_eq!(exec.options.allow, ["a.example", "*.b.example"]);
     assert_eq!(exec.options.allow_git, ["a.example/org/repo"]);
     assert_eq!(exec.options.allow_git_push, ["b.example"]);
-    assert_eq!(exec.options.limits.processes, 7);
+    assert_eq!(exec.options.limits().processes, 7);
     assert!(exec.json && exec.stdin);
 }
 
 #[test]
 fn two_dashes_precede_a_command_with_a_leading_dash() {
-    assert_eq!(executed(&["exec", "--", "--version"]).command, CommandArg::Line("--version".to_owned()));
+    assert_eq!(executed(&["exec", "--", "--version"]).command(), CommandArg::Line("--version".to_owned()));
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn argv_takes_all_arguments_after_the_program() {
     for before in [&["exec", "--json", "--argv"][..], &["exec", "--argv", "--json", "--"]] {
         let exec = executed(&[before, &["grep", "--json", "a b", "--", "-x"]].concat());
         let expected = ["grep", "--json", "a b", "--", "-x"].map(str::to_owned).to_vec();
-        assert_eq!((exec.command, exec.json), (CommandArg::Arguments(expected), true));
+        assert_eq!((exec.command(), exec.json), (CommandArg::Arguments(expected), true));
     }
     let late = parsed(&["exec", "ls", "--argv"]).expect_err("the option is too late");
     assert!(late.contains("--argv must be before the program"), "{late}");
@@ -96,7 +99,7 @@ fn errors_name_the_invalid_argument() {
         (&["exec", "--timeout", "nan", "true"], "expected seconds greater than 0"),
         (&["exec", "--timeout", "1e300", "true"], "expected seconds greater than 0"),
         (&["exec", "--jsn", "true"], "--jsn"),
-        (&["run", "true"], "unknown command \"run\""),
+        (&["run", "true"], "unrecognized subcommand 'run'"),
         (&["shell", "true"], "true"),
         (&["warm", "now"], "now"),
     ] {
@@ -106,10 +109,47 @@ fn errors_name_the_invalid_argument() {
 }
 
 #[test]
-fn no_arguments_print_the_help() {
-    assert_eq!(parsed(&[]), Ok(Command::Help));
-    assert_eq!(parsed(&["exec", "--help"]), Ok(Command::Help));
-    assert_eq!(parsed(&["--version"]), Ok(Command::Version));
+fn every_command_has_a_help() {
+    for arguments in [&["--help"][..], &["-h"], &["exec", "--help"], &["help", "exec"], &["pack", "add", "-h"]] {
+        let error = parse(arguments.iter().map(OsString::from)).expect_err("the help is not a command");
+        assert_eq!(error.kind(), ErrorKind::DisplayHelp, "{arguments:?}");
+    }
+    let version = parse(["-V".into()]).expect_err("the version is not a command");
+    assert_eq!(version.kind(), ErrorKind::DisplayVersion);
+}
+
+#[test]
+fn the_definition_is_consistent() {
+    command().debug_assert();
+}
+
+#[test]
+fn the_last_value_of_an_option_is_used() {
+    let exec = executed(&["exec", "--cwd", "/a", "--cwd=/b", "--json", "--json", "--pip", "--pip", "true"]);
+    assert_eq!((exec.options.cwd.as_deref(), exec.json, exec.options.pip), (Some("/b"), true, true));
+    let exec = executed(&["exec", "--limits", "processes=7,memory=1M", "true", "--limits", "processes=9"]);
+    assert_eq!((exec.options.limits().processes, exec.options.limits().sandbox_memory_bytes), (9, 1 << 20));
+}
+
+#[test]
+fn the_value_of_an_option_may_start_with_a_hyphen() {
+    let Ok(Command::Serve(serve)) = parsed(&["serve", "--key", "-x-", "--provider", "e2b,deno"]) else {
+        panic!("it is serve")
+    };
+    assert_eq!((serve.key.as_deref(), serve.providers), (Some("-x-"), vec!["e2b".to_owned(), "deno".to_owned()]));
+}
+
+#[test]
+fn a_typo_gets_a_suggestion() {
+    for (arguments, expected) in [
+        (&["exce", "true"][..], "'exec'"),
+        (&["exec", "--jsn", "true"], "'--json'"),
+        (&["exec", "--output-overflow", "tial", "true"], "'tail'"),
+        (&["serve", "--provider", "e3b"], "'e2b'"),
+    ] {
+        let error = parsed(arguments).expect_err("the arguments are invalid");
+        assert!(error.contains("tip: a similar") && error.contains(expected), "{arguments:?}: {error}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Names of the clients on the command line.
-pub(super) const CLIENTS: [(&str, Client); 6] = [
+pub(crate) const CLIENTS: [(&str, Client); 6] = [
     ("claude-code", Client::ClaudeCode),
     ("claude-desktop", Client::ClaudeDesktop),
     ("cursor", Client::Cursor),
@@ -14,7 +14,7 @@ pub(super) const CLIENTS: [(&str, Client); 6] = [
 
 /// A client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Client {
+pub(crate) enum Client {
     ClaudeCode,
     ClaudeDesktop,
     Cursor,

@@ -67,7 +67,7 @@ impl<'a> Plan<'a> {
             let names = CLIENTS.map(|(name, _)| name).join(", ");
             bail!("unknown client {:?}; expected one of: {names}", install.client);
         };
-        let is_project = install.project.unwrap_or(client.prefers_project());
+        let is_project = install.is_project().unwrap_or(client.prefers_project());
         let Some(file) = client.file(is_project, directories) else {
             let (missing, other) = if is_project { ("project", "--user") } else { ("user", "--project") };
             bail!("{} has no file of the {missing} for MCP servers; use {other}", install.client);

@@ -92,7 +92,7 @@ fn output_over_the_limit_ends_the_command_on_request() {
     assert_eq!((ran.code, &value["stopped_by"], &value["truncated"]), (Some(137), &"output".into(), &true.into()));
     let unknown = tidebox(&["exec", "--output-overflow", "raise", "true"]);
     assert_eq!(unknown.code, Some(125));
-    assert!(unknown.stderr().contains("expected head, tail or stop"), "{}", unknown.stderr());
+    assert!(unknown.stderr().contains("possible values: head, tail, stop"), "{}", unknown.stderr());
 }
 
 #[test]

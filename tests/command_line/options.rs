@@ -201,7 +201,9 @@ fn invalid_options_exit_with_125_and_a_hint() {
         (&["exec", "--limits", "speed=1", "true"], "expected one of: wall-time"),
         (&["exec", "--timeout", "soon", "true"], "expected seconds"),
         (&["exec", "--cwd", "", "true"], "empty"),
-        (&["frobnicate"], "tidebox --help"),
+        (&["frobnicate"], "try '--help'"),
+        (&["exce", "true"], "a similar subcommand exists: 'exec'"),
+        (&["exec", "--jsn", "true"], "a similar argument exists: '--json'"),
     ] {
         let ran = tidebox(arguments);
         assert_eq!(ran.code, Some(125), "{arguments:?}");
@@ -211,9 +213,13 @@ fn invalid_options_exit_with_125_and_a_hint() {
 
 #[test]
 fn help_lists_all_options_on_stdout() {
-    let ran = tidebox(&["--help"]);
-    assert_eq!(ran.code, Some(0));
-    for option in ["--file", "--cwd", "--env", "--timeout", "--limits", "--json", "--stdin", "memory", "124", "125"] {
+    let (all, ran) = (tidebox(&["--help"]), tidebox(&["exec", "--help"]));
+    assert_eq!((all.code, ran.code), (Some(0), Some(0)));
+    for option in ["--file", "--cwd", "--env", "--timeout", "--limits", "--json", "--stdin", "memory"] {
         assert!(ran.stdout().contains(option), "{option}");
     }
+    for listed in ["exec", "shell", "serve", "pack", "124", "125"] {
+        assert!(all.stdout().contains(listed), "{listed}");
+    }
+    assert_eq!(tidebox(&[]).stdout(), all.stdout());
 }

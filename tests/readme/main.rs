@@ -51,10 +51,29 @@ fn every_example_succeeds() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// The names and the long help of `tidebox`, its commands, and theirs.
+fn all_help() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut open = vec![vec![]];
+    while let Some(path) = open.pop() {
+        let help = Command::new(env!("CARGO_BIN_EXE_tidebox")).args(&path).arg("--help").output();
+        let help = String::from_utf8(help.expect("the command starts").stdout).expect("the help is UTF-8");
+        // Clap indents empty lines.
+        let help: String = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        let listed = help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest);
+        let names =
+            listed.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+        let names = names.filter(|name| *name != "help").collect::<Vec<_>>();
+        // The last path is the next one.
+        open.extend(names.into_iter().rev().map(|name| [&path[..], &[name.to_owned()]].concat()));
+        all.push((["tidebox".to_owned()].into_iter().chain(path).collect::<Vec<_>>().join(" "), help));
+    }
+    all
+}
+
 #[test]
 fn every_readme_option_is_in_the_help() {
-    let help = Command::new(env!("CARGO_BIN_EXE_tidebox")).arg("--help").output().expect("the command starts").stdout;
-    let help = String::from_utf8(help).expect("the help is UTF-8");
+    let help: String = all_help().into_iter().map(|(_, help)| help).collect();
     let readme = read("README.md");
     let used = readme.lines().filter(|line| line.starts_with("tidebox ")).flat_map(str::split_whitespace);
     let options: Vec<&str> = used.filter(|word| word.starts_with("--")).collect();

@@ -1,22 +1,30 @@
 //! The pages of `docs/reference` match the code.
 
-use std::process::Command;
-
 use tidebox::StopReason;
 
-use super::{compare_generated, read};
+use super::{all_help, compare_generated, read};
 
 #[test]
-fn the_command_page_contains_the_help() {
-    let help = Command::new(env!("CARGO_BIN_EXE_tidebox")).arg("--help").output().expect("the command starts").stdout;
-    let help = String::from_utf8(help).expect("the help is UTF-8");
-    let text = format!("```text\n{}\n```\n", help.trim_end());
+fn the_command_page_contains_every_help() {
+    let text: String =
+        all_help().into_iter().map(|(name, help)| format!("## {name}\n```text\n{help}```\n\n")).collect();
     compare_generated(
         "docs/reference/cli.md",
         "<!-- generated from tidebox --help -->\n",
         "<!-- end of the help -->\n",
         &text,
     );
+}
+
+#[test]
+fn the_page_of_exit_codes_has_a_row_for_every_code_of_the_help() {
+    let (_, help) = all_help().into_iter().next().expect("the command has a help");
+    let (_, table) = help.split_once("Exit codes:\n").expect("the help has a table of exit codes");
+    let page = read("docs/reference/errors.md");
+    for line in table.lines().take_while(|line| !line.is_empty()) {
+        let (code, _) = line.trim().split_once("  ").expect("a row has a code and a meaning");
+        assert!(page.contains(&format!("| {code} |")), "{code} has no row");
+    }
 }
 
 /// Variant, its stable name and the first sentence of its documentation, of an enum in `core/src/error.rs`.

@@ -36,7 +36,7 @@ fn the_document_describes_the_routes() {
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             operations += 1;
-            assert!(ids.insert(operation["operationId"].clone()), "{operation}");
+            assert!(ids.insert(operation["operationId"].to_string()), "{operation}");
             assert!(!operation["summary"].as_str().unwrap().is_empty());
             let concrete = path.replace("{id}", "none").replace("{process}", "none").replace("{snapshot}", "none");
             let reply = client.send(&method.to_uppercase(), &concrete, "", b"");

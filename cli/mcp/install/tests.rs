@@ -1,13 +1,11 @@
 use super::*;
+use crate::cli::args;
 
-fn request(client: &str) -> McpInstall {
-    McpInstall {
-        client: client.to_owned(),
-        server: "tidebox".to_owned(),
-        print: false,
-        project: None,
-        route_bash: false,
-        arguments: Vec::new(),
+fn request(client: &str, options: &[&str]) -> McpInstall {
+    let words = ["mcp", "install", client].into_iter().chain(options.iter().copied()).map(std::ffi::OsString::from);
+    match args::parse(words).unwrap() {
+        args::Command::Mcp(args::Mcp { command: Some(args::McpCommand::Install(install)), .. }) => install,
+        other => panic!("{client} is not mcp install: {other:?}"),
     }
 }
 
@@ -44,7 +42,7 @@ fn every_client_gets_the_entry_in_its_own_file() {
     assert_eq!(expected.map(|(name, _)| name), CLIENTS.map(|(name, _)| name));
     for (client, file) in expected {
         let path = dir.path().join(file);
-        assert_eq!(apply(&request(client), &directories).unwrap(), std::slice::from_ref(&path), "{client}");
+        assert_eq!(apply(&request(client, &[]), &directories).unwrap(), std::slice::from_ref(&path), "{client}");
         if client == "codex" {
             let text = fs::read_to_string(&path).unwrap();
             assert_eq!(text, "[mcp_servers.tidebox]\ncommand = \"/opt/tidebox\"\nargs = [\"mcp\"]\n");
@@ -64,7 +62,7 @@ fn other_servers_and_settings_stay() {
     let path = dir.path().join("home/.gemini/settings.json");
     write(&path, "{\"theme\": \"dark\", \"mcpServers\": {\"other\": {\"command\": \"x\"}}}").unwrap();
     for _ in 0..2 {
-        apply(&request("gemini"), &directories).unwrap();
+        apply(&request("gemini", &[]), &directories).unwrap();
         let settings = parse(&path);
         assert_eq!(settings["theme"], "dark");
         assert_eq!(settings["mcpServers"]["other"]["command"], "x");
@@ -78,7 +76,7 @@ fn a_file_that_cannot_be_parsed_is_not_changed() {
     let directories = in_dir(dir.path());
     let path = dir.path().join("project/.vscode/mcp.json");
     write(&path, "// servers\n{}").unwrap();
-    let error = apply(&request("vscode"), &directories).unwrap_err().to_string();
+    let error = apply(&request("vscode", &[]), &directories).unwrap_err().to_string();
     assert!(error.contains("it is unchanged") && error.contains("\"/opt/tidebox\""), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "// servers\n{}");
 }
@@ -89,13 +87,13 @@ fn route_bash_denies_the_built_in_tool_once() {
     let directories = in_dir(dir.path());
     let path = dir.path().join("project/.claude/settings.json");
     write(&path, "{\"permissions\": {\"deny\": [\"WebFetch\"]}, \"model\": \"m\"}").unwrap();
-    let install = McpInstall { route_bash: true, ..request("claude-code") };
+    let install = request("claude-code", &["--route-bash"]);
     for _ in 0..2 {
         apply(&install, &directories).unwrap();
         let permissions = json!({"deny": ["WebFetch", "Bash"], "allow": ["mcp__tidebox"]});
         assert_eq!(parse(&path), json!({"permissions": permissions, "model": "m"}));
     }
-    let other = McpInstall { route_bash: true, ..request("cursor") };
+    let other = request("cursor", &["--route-bash"]);
     assert!(apply(&other, &directories).unwrap_err().to_string().contains("claude-code only"));
 }
 
@@ -103,9 +101,10 @@ fn route_bash_denies_the_built_in_tool_once() {
 fn unknown_clients_and_missing_files_are_errors() {
     let directories = in_dir(Path::new("/nowhere"));
     let error = |install: &McpInstall| apply(install, &directories).unwrap_err().to_string();
-    assert!(error(&request("emacs")).contains("expected one of: claude-code, claude-desktop"));
-    assert!(error(&McpInstall { project: Some(true), ..request("codex") }).contains("use --user"));
-    assert!(error(&McpInstall { project: Some(false), ..request("vscode") }).contains("use --project"));
+    let unknown = args::parse(["mcp", "install", "emacs"].map(std::ffi::OsString::from)).unwrap_err().to_string();
+    assert!(unknown.contains("[possible values: claude-code, claude-desktop"), "{unknown}");
+    assert!(error(&request("codex", &["--user", "--project"])).contains("use --user"));
+    assert!(error(&request("vscode", &["--user"])).contains("use --project"));
 }
 
 #[test]
