@@ -22,7 +22,7 @@ pub(crate) use exec::{CommandArg, Exec, PublishedPort};
 pub(crate) use mcp::{Mcp, McpCommand, McpHttp, McpInstall, McpServer};
 pub(crate) use pack::PackCommand;
 pub(crate) use sandbox::{MountArg, SandboxArgs, Upload};
-pub(crate) use serve::Serve;
+pub(crate) use serve::{REST, Serve};
 pub(crate) use values::parse_seconds;
 
 /// Run shell commands in a sandbox inside this process.
@@ -56,9 +56,9 @@ pub(crate) enum Command {
     ///
     /// Reads one JSON request per line from stdin, and writes one JSON reply per line to stdout.
     Backend(Backend),
-    /// Emulate sandbox providers with sandboxes of this process
+    /// Serve sandboxes of this process over HTTP: a REST API with a web page, and emulators of sandbox providers
     ///
-    /// Prints the environment variables that point the providers' clients to the emulators, and serves until interrupted.
+    /// Prints the environment variables that point the clients to the servers, and serves until interrupted.
     Serve(Serve),
     /// Serve a sandbox to an MCP client
     ///

@@ -30,7 +30,7 @@ pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
     if options.pip {
         sandbox = sandbox.pip(WheelSource::Index);
     }
-    if let Some(policy) = policy(options)? {
+    if let Some(policy) = policy(options, &[])? {
         sandbox = sandbox.network(policy);
     }
     Ok(sandbox)
@@ -50,9 +50,9 @@ fn with_mount(_: SandboxBuilder, mount: &MountArg) -> Result<SandboxBuilder> {
     )
 }
 
-/// Returns the policy of `--allow`, `--allow-git` and `--allow-git-push`; `None` without any of them.
-fn policy(options: &SandboxArgs) -> Result<Option<NetworkPolicy>> {
-    let hosts = options.allow.iter().map(|host| AllowRule::host(host));
+/// Returns the policy of `--allow`, `--allow-git` and `--allow-git-push`, and of further hosts; `None` without any of them.
+fn policy(options: &SandboxArgs, egress: &[String]) -> Result<Option<NetworkPolicy>> {
+    let hosts = options.allow.iter().chain(egress).map(|host| AllowRule::host(host));
     let fetching = options.allow_git.iter().map(|repository| AllowRule::git_fetch(repository));
     let pushing = options.allow_git_push.iter().map(|repository| AllowRule::git_push(repository));
     let mut policy = None;
@@ -76,6 +76,18 @@ pub(crate) fn builder_with_options(options: &SandboxArgs) -> Result<SandboxBuild
         limits.wall_time = timeout;
     }
     Ok(builder.limits(limits))
+}
+
+/// Returns a builder with all options, whose commands may also read from the hosts `egress` over HTTPS.
+pub(crate) fn builder_with_egress(options: &SandboxArgs, egress: &[String]) -> Result<SandboxBuilder> {
+    let builder = builder_with_options(options)?;
+    if egress.is_empty() {
+        return Ok(builder);
+    }
+    Ok(match policy(options, egress)? {
+        Some(policy) => builder.network(policy),
+        None => builder,
+    })
 }
 
 /// Returns the request with working directory, environment and timeout of the options.

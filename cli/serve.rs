@@ -1,53 +1,177 @@
-//! `tidebox serve`: emulators of providers, for programs that use the providers' clients.
+//! `tidebox serve`: a REST API, and emulators of providers for programs that use the providers' clients.
 //!
-//! Each provider has its own port: their paths collide (`/v2/sandboxes` exists at E2B and Deno), gRPC has no path prefixes, and
+//! Each of them has its own port: their paths collide (`/v2/sandboxes` exists at E2B and Deno), gRPC has no path prefixes, and
 //! injected failures must affect only one provider.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::emulators::{EMULATORS, Serving};
+use crate::emulators::{EMULATORS, Emulator, Serving, TenantPort as _};
 use anyhow::{Context as _, Result, bail};
+use tidebox_service::{NewToken, Server, ServerConfig, Service, ServiceConfig, Tenants, TlsFiles};
 
-use crate::cli::args::Serve;
+use crate::cli::args::{REST, SandboxArgs, Serve};
 use crate::cli::sandbox;
 
 /// Default API key. It is public, so it is allowed only for loopback addresses.
 const KEY: &str = "tidebox-local";
 
+/// A started server.
+enum Started {
+    Rest(Server),
+    Provider(&'static str, Serving),
+}
+
 /// Serves until a shutdown signal.
 pub(crate) fn serve(args: Serve) -> Result<u8> {
+    if args.new_token {
+        return print_new_token();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("cannot start the runtime")?.block_on(serve_until_signal(args))
 }
 
-async fn serve_until_signal(args: Serve) -> Result<u8> {
-    let providers = select_providers(&args.providers)?;
-    let key = args.key.filter(|key| !key.is_empty());
-    if !args.listen.ip().is_loopback() && key.is_none() {
-        bail!("cannot listen on {}: not a loopback address; set an API key with --key", args.listen.ip());
-    }
+/// Prints a token, and the line of the tenants' file with its hash.
+fn print_new_token() -> Result<u8> {
+    let NewToken { token, hash } = NewToken::create()?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "# for the client: {token:?}\ntokens = [{hash:?}]").context("cannot write to stdout")?;
+    Ok(0)
+}
+
+async fn serve_until_signal(mut args: Serve) -> Result<u8> {
+    args.key = args.key.filter(|key| !key.is_empty());
+    let options = Arc::new(std::mem::take(&mut args.options));
+    let names = select_names(&args.providers);
+    check(&args, &names)?;
     // Registered before the servers start, so that no signal is missed.
     let shutdown = shutdown_signal()?;
-    let key = key.unwrap_or_else(|| KEY.to_owned());
-    let options = Arc::new(args.options);
+    let reload = Reload::new(args.tenants.as_deref())?;
+    let service = service(&args, options)?;
     let mut all = Vec::new();
-    for (number, provider) in (0..).zip(providers) {
-        let options = Arc::clone(&options);
-        let make = move || sandbox::builder_with_options(&options).map_err(sandbox_error);
-        all.push((provider, crate::emulate(provider, port(args.listen, number)?, &key, make).await?));
+    for (number, name) in (0..).zip(names) {
+        all.push(start(&service, &args, name, port(args.listen, number)?).await?);
     }
-    match print(&all) {
+    match print(&args, &all) {
         // The reader of the output has exited, but the servers are still useful.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         printed => printed.context("cannot write to stdout")?,
     }
-    shutdown.await;
-    for (_, serving) in all {
-        serving.end().await;
+    tokio::select! {
+        () = shutdown => {}
+        () = service.reap() => {}
+        () = reload.run(&service) => {}
     }
+    end(&service, all, args.drain).await;
     Ok(0)
+}
+
+fn check(args: &Serve, names: &[&str]) -> Result<()> {
+    if !args.listen.ip().is_loopback() && args.key.is_none() && args.tenants.is_none() {
+        bail!(
+            "cannot listen on {}: not a loopback address; set an API key with --key, or tenants with --tenants",
+            args.listen.ip()
+        );
+    }
+    if args.tls_cert.is_some() && names != [REST] {
+        bail!("--tls-cert is only for the REST API; use a proxy with TLS for the other providers");
+    }
+    Ok(())
+}
+
+/// Creates the service of all servers.
+fn service(args: &Serve, options: Arc<SandboxArgs>) -> Result<Service> {
+    let tenants = match &args.tenants {
+        Some(file) => Tenants::read(file)?,
+        None => Tenants::single(args.key.as_deref().unwrap_or(KEY)),
+    };
+    // Errors of the options are reported before a client connects.
+    let memory_bytes = sandbox::builder_with_options(&options)?.current_limits().sandbox_memory_bytes;
+    let is_open = args.tenants.is_none() && args.key.is_none();
+    let config = ServiceConfig { tenants, memory_bytes, idle: args.idle, log: args.log, is_open };
+    let make = move |egress: &[String]| sandbox::builder_with_egress(&options, egress).map_err(sandbox_error);
+    Ok(Service::new(config, crate::service_sandboxes(make)))
+}
+
+async fn start(service: &Service, args: &Serve, name: &'static str, listen: SocketAddr) -> Result<Started> {
+    if name == REST {
+        let tls = match (&args.tls_cert, &args.tls_key) {
+            (Some(certificate), Some(key)) => {
+                Some(TlsFiles { certificate: certificate.clone(), key: key.clone() }.read()?)
+            }
+            _ => None,
+        };
+        let config = ServerConfig { listen, tls, metrics: args.metrics };
+        return Ok(Started::Rest(Server::start(service.clone(), config).await?));
+    }
+    let key = args.key.as_deref().unwrap_or(if args.tenants.is_some() { "TOKEN" } else { KEY });
+    let emulator = Emulator { provider: name.to_owned(), key: key.to_owned() };
+    let serving = match &args.tenants {
+        Some(_) => emulator.serve_tenants(listen, Arc::new(service.clone())).await,
+        None => {
+            let registry = service.registry("default", name).context("the tenant does not exist")?;
+            emulator.serve_observed(listen, registry, |router| service.observe(name, router)).await
+        }
+    };
+    Ok(Started::Provider(name, serving.with_context(|| format!("cannot serve {name} at {listen}"))?))
+}
+
+/// Reads the tenants' file again after each SIGHUP.
+struct Reload<'a> {
+    file: Option<&'a Path>,
+    #[cfg(unix)]
+    hangups: tokio::signal::unix::Signal,
+}
+
+impl<'a> Reload<'a> {
+    fn new(file: Option<&'a Path>) -> Result<Self> {
+        #[cfg(unix)]
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            file,
+            #[cfg(unix)]
+            hangups: signal(SignalKind::hangup()).context("cannot listen for signals")?,
+        })
+    }
+
+    #[cfg(unix)]
+    async fn run(mut self, service: &Service) {
+        // Without a file a hangup ends the command, as by default.
+        while self.hangups.recv().await.is_some() {
+            let Some(file) = self.file else { return };
+            match Tenants::read(file) {
+                Ok(tenants) => {
+                    service.set_tenants(tenants);
+                    service.close_removed().await;
+                }
+                Err(error) => eprintln!("tidebox: {error}; the previous tenants stay"),
+            }
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn run(self, _: &Service) {
+        let _ = self.file;
+        std::future::pending().await
+    }
+}
+
+/// Ends all servers: running requests may end within the time of `--drain`.
+async fn end(service: &Service, all: Vec<Started>, limit: Duration) {
+    if !service.drain(limit).await {
+        eprintln!("tidebox: stopping requests that still run after {} s", limit.as_secs_f64());
+    }
+    // Ends the commands that still run, so that their requests get a response.
+    service.close_all().await;
+    for started in all {
+        match started {
+            Started::Rest(server) => server.end().await,
+            Started::Provider(_, serving) => serving.end().await,
+        }
+    }
 }
 
 /// Errors of the options appear when the first sandbox is created.
@@ -55,28 +179,28 @@ pub(crate) fn sandbox_error(error: anyhow::Error) -> crate::Error {
     crate::Error::new(crate::ErrorKind::InvalidRequest, "create sandbox", format!("{error:#}"))
 }
 
-fn select_providers(names: &[String]) -> Result<Vec<&'static str>> {
-    if names.iter().any(|name| name == "all") {
-        return Ok(EMULATORS.to_vec());
+/// Returns the names of `--provider` once each; only the REST API without any.
+fn select_names(names: &[String]) -> Vec<&'static str> {
+    if names.is_empty() {
+        return vec![REST];
     }
-    let find = |name: &String| match EMULATORS.iter().find(|provider| *provider == name) {
-        Some(provider) => Ok(*provider),
-        None => bail!("unknown provider {name:?}; expected one of: {}, all", EMULATORS.join(", ")),
-    };
+    let is_all = names.iter().any(|name| name == "all");
+    let named = |known: &&str| names.iter().any(|name| name == known);
+    if is_all {
+        return EMULATORS.iter().copied().chain(named(&REST).then_some(REST)).collect();
+    }
+    // In the order of the command line, which assigns the ports.
     let mut selected = Vec::new();
     for name in names {
-        let name = find(name)?;
-        if !selected.contains(&name) {
-            selected.push(name);
+        let known = EMULATORS.iter().chain(&[REST]).find(|known| *known == name);
+        if let Some(known) = known.filter(|known| !selected.contains(*known)) {
+            selected.push(*known);
         }
     }
-    if selected.is_empty() {
-        bail!("missing --provider; expected one or more of: {}, all", EMULATORS.join(","));
-    }
-    Ok(selected)
+    selected
 }
 
-/// Returns the address of the n-th provider: consecutive ports, or any free port.
+/// Returns the address of the n-th server: consecutive ports, or any free port.
 fn port(listen: SocketAddr, number: u16) -> Result<SocketAddr> {
     let mut address = listen;
     if listen.port() != 0 {
@@ -86,17 +210,36 @@ fn port(listen: SocketAddr, number: u16) -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Prints lines for `eval` in a shell, which point clients to the emulators.
-fn print(all: &[(&str, Serving)]) -> io::Result<()> {
+/// Prints lines for `eval` in a shell, which point clients to the servers.
+fn print(args: &Serve, all: &[Started]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for (provider, serving) in all {
-        writeln!(out, "# {provider} at {}", serving.url())?;
-        for (name, value) in serving.variables() {
-            writeln!(out, "export {name}={}", crate::shell_backend::quote(value))?;
+    for started in all {
+        match started {
+            Started::Rest(server) => print_rest(&mut out, args, server)?,
+            Started::Provider(provider, serving) => {
+                writeln!(out, "# {provider} at {}", serving.url())?;
+                for (name, value) in serving.variables() {
+                    writeln!(out, "export {name}={}", crate::shell_backend::quote(value))?;
+                }
+            }
         }
     }
     writeln!(out, "# ready; Ctrl-C stops the servers and deletes all sandboxes")?;
     out.flush()
+}
+
+fn print_rest(out: &mut impl io::Write, args: &Serve, server: &Server) -> io::Result<()> {
+    let url = server.url();
+    writeln!(out, "# REST API and web page at {url}, described by {url}/openapi.json")?;
+    writeln!(out, "export TIDEBOX_URL={url}")?;
+    if args.tenants.is_none() {
+        let key = args.key.as_deref().unwrap_or(KEY);
+        writeln!(out, "export TIDEBOX_TOKEN={}", crate::shell_backend::quote(key))?;
+    }
+    if let Some(address) = server.metrics_address() {
+        writeln!(out, "# metrics at http://{address}/metrics")?;
+    }
+    Ok(())
 }
 
 /// Completes on a shutdown signal.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Result};
 use tidebox_emulators::{
-    ConnectError, Emulator, FileSnapshot, HostPort, ImageUser, MadeSandbox, NewSandbox, PortConnection, SandboxPorts,
-    SandboxRegistry, Serving, TakeSnapshot,
+    ConnectError, Emulator, FileSnapshot, HostPort, ImageUser, MadeSandbox, NewSandbox, PortConnection,
+    RestoreSnapshot, SandboxPorts, SandboxRegistry, Serving, TakeSnapshot,
 };
 use tidebox_kernel::Errno;
 use tidebox_vfs_backend::{SandboxBuilder, Snapshot, VfsBackend};
@@ -48,11 +48,27 @@ pub async fn emulate(
 /// Returns the registry of an emulator, for [`tidebox_emulators::Emulator`]. `make` creates the builder of each sandbox. The
 /// sandboxes have the user and the home directory of the provider's image, and snapshots.
 pub fn emulated_sandboxes(make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> SandboxRegistry {
-    SandboxRegistry::new(Arc::new(move |new| Box::pin(std::future::ready(make_sandbox(&make, new)))))
+    let made = move |new| make().and_then(|builder| make_sandbox(builder, new));
+    SandboxRegistry::new(Arc::new(move |new| Box::pin(std::future::ready(made(new)))))
 }
 
-fn make_sandbox(make: &impl Fn() -> Result<SandboxBuilder>, new: NewSandbox) -> Result<MadeSandbox> {
-    let mut builder = make()?;
+/// Returns the function that creates the sandboxes of a [`tidebox_service::Service`]. `make` creates the builder of each one; its
+/// argument has the hosts that its commands may read from.
+#[cfg(feature = "service")]
+pub fn service_sandboxes(
+    make: impl Fn(&[String]) -> Result<SandboxBuilder> + Send + Sync + 'static,
+) -> tidebox_service::MakeSandbox {
+    Arc::new(move |spec| make_sandbox(make(&spec.egress)?, spec.new))
+}
+
+fn make_sandbox(mut builder: SandboxBuilder, new: NewSandbox) -> Result<MadeSandbox> {
+    if let Some(bytes) = new.memory_bytes {
+        let mut limits = builder.current_limits().clone();
+        limits.sandbox_memory_bytes = limits.sandbox_memory_bytes.min(bytes);
+        limits.process_memory_bytes = limits.process_memory_bytes.min(bytes);
+        limits.background_memory_bytes = limits.background_memory_bytes.min(bytes);
+        builder = builder.limits(limits);
+    }
     if let Some(files) = new.snapshot.as_ref().and_then(|snapshot| snapshot.0.downcast_ref::<Snapshot>()) {
         builder = builder.snapshot(files);
     }
@@ -72,8 +88,18 @@ fn make_sandbox(make: &impl Fn() -> Result<SandboxBuilder>, new: NewSandbox) -> 
         let backend = Arc::clone(&backend);
         Arc::new(move || Ok(FileSnapshot(Arc::new(backend.snapshot()?)))) as TakeSnapshot
     };
+    let restore = {
+        let backend = Arc::clone(&backend);
+        Arc::new(move |snapshot: &FileSnapshot| match snapshot.0.downcast_ref::<Snapshot>() {
+            Some(files) => backend.restore(files),
+            None => {
+                let message = "the snapshot is not one of a local sandbox";
+                Err(Error::new(ErrorKind::InvalidRequest, "restore", message))
+            }
+        }) as RestoreSnapshot
+    };
     let ports = sandbox_ports(&backend)?;
-    Ok(MadeSandbox { sandbox: backend, snapshot: Some(snapshot), ports: Some(ports) })
+    Ok(MadeSandbox { sandbox: backend, snapshot: Some(snapshot), restore: Some(restore), ports: Some(ports) })
 }
 
 /// Returns access to the servers of a sandbox. It does not keep the sandbox alive.

@@ -44,6 +44,8 @@ pub use cassette_file::CassetteFile;
 pub use cli::{prepare_pack, report_compilation, report_pack_compilation, run_command};
 #[cfg(all(target_os = "linux", feature = "confine"))]
 pub use confine::Confinement;
+#[cfg(feature = "service")]
+pub use emulate::service_sandboxes;
 #[cfg(feature = "emulators")]
 pub use emulate::{emulate, emulated_sandboxes};
 pub use pack::{InstalledPack, PackState, Packs, set_pack_support};
@@ -66,6 +68,8 @@ pub use tidebox_network::NativeGateway;
 pub use tidebox_packs::{ByteCount, PackProgress, WheelSource};
 #[cfg(feature = "remote")]
 pub use tidebox_remote_adapters as remote;
+#[cfg(feature = "service")]
+pub use tidebox_service as service;
 pub use tidebox_vfs_backend::{
     BaseImage, Change, ContentChange, DiffSide, FileAttributes, FileUsage, Program, ResourceUsage, SandboxBuilder,
     SavePolicy, SavedSandbox, SeedWriter, Snapshot, SnapshotDiff, SnapshotStore, VfsBackend as Sandbox,

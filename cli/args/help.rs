@@ -40,7 +40,9 @@ const COMMAND_EXAMPLES: &[(&[&str], &str)] = &[
     (
         &["serve"],
         "  \
+  tidebox serve --listen 127.0.0.1:8080
   tidebox serve --provider e2b,daytona
+  tidebox serve --provider rest,e2b --listen 0.0.0.0:4000 --tenants tenants.toml --log
   tidebox serve --provider all --listen 0.0.0.0:4000 --key \"$KEY\"
 ",
     ),

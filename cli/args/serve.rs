@@ -1,19 +1,26 @@
 //! Arguments of `tidebox serve`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 
 use super::SandboxArgs;
-use super::values::parse_address;
+use super::values::{parse_address, parse_seconds};
 use crate::emulators::EMULATORS;
+
+/// Name of the REST API among the providers.
+pub(crate) const REST: &str = "rest";
 
 /// Arguments of `tidebox serve`.
 #[derive(clap::Args, Debug, PartialEq)]
 pub(crate) struct Serve {
-    /// Providers to emulate, or all; each one gets its own port (repeatable)
+    /// Providers to emulate, all, or rest; each one gets its own port (repeatable)
+    ///
+    /// Without it only rest: the REST API and the web page.
     #[arg(long = "provider", value_name = "NAME,...", value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(EMULATORS.iter().copied().chain(["all"])))]
+    #[arg(value_parser = PossibleValuesParser::new(EMULATORS.iter().copied().chain([REST, "all"])))]
     pub(crate) providers: Vec<String>,
     /// Address of the first provider; the others get the next ports
     ///
@@ -22,9 +29,33 @@ pub(crate) struct Serve {
     pub(crate) listen: SocketAddr,
     /// API key that clients must send
     ///
-    /// Required unless --listen is a loopback address.
+    /// Required unless --listen is a loopback address, or --tenants is set.
     #[arg(long)]
     pub(crate) key: Option<String>,
+    /// File with tenants, the hashes of their tokens and their quotas; read again on SIGHUP
+    #[arg(long, value_name = "FILE", conflicts_with = "key")]
+    pub(crate) tenants: Option<PathBuf>,
+    /// Prints a new token and its hash for the file of --tenants, and exits
+    #[arg(long)]
+    pub(crate) new_token: bool,
+    /// Closes a sandbox after this time without calls
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) idle: Option<Duration>,
+    /// Time in which running requests may end after SIGTERM
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "30")]
+    pub(crate) drain: Duration,
+    /// Writes one line of JSON to stderr for each request
+    #[arg(long)]
+    pub(crate) log: bool,
+    /// Serves the metrics of all tenants at this address, without tokens
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_address)]
+    pub(crate) metrics: Option<SocketAddr>,
+    /// Certificate in PEM, for HTTPS of the REST API
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Private key of the certificate in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Options of each sandbox.
     #[command(flatten)]
     pub(crate) options: SandboxArgs,

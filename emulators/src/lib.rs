@@ -20,11 +20,13 @@ mod preview;
 mod registry;
 pub mod runloop;
 mod serve;
+mod tenants;
 mod terminal;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
 pub use registry::{
     ConnectError, ConnectPort, ExposePort, FileSnapshot, HostPort, ImageUser, MadeSandbox, MakeSandbox, NewSandbox,
-    PortConnection, SandboxPorts, SandboxRecord, SandboxRegistry, TakeSnapshot,
+    PortConnection, RestoreSnapshot, SandboxPorts, SandboxRecord, SandboxRegistry, TakeSnapshot, random_token,
 };
 pub use serve::{EMULATORS, Emulator, Serving};
+pub use tenants::{TenantName, TenantPort};

@@ -103,7 +103,7 @@ pub(crate) async fn route(State(previews): State<Previews>, request: Request, ne
 }
 
 /// Returns whether a credential is the expected one, in a time that does not depend on where they differ.
-pub(crate) fn is_same(given: &str, expected: &str) -> bool {
+pub(crate) fn is_same(given: impl AsRef<[u8]>, expected: impl AsRef<[u8]>) -> bool {
     let (given, expected) = (Sha256::digest(given), Sha256::digest(expected));
     given.iter().zip(expected.iter()).fold(0, |differences, (one, other)| differences | (one ^ other)) == 0
 }

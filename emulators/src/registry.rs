@@ -19,6 +19,9 @@ pub type MakeSandbox = Arc<dyn Fn(NewSandbox) -> BoxFuture<'static, Result<MadeS
 /// Takes a snapshot of the files of a sandbox.
 pub type TakeSnapshot = Arc<dyn Fn() -> Result<FileSnapshot> + Send + Sync>;
 
+/// Replaces the files of a sandbox by those of a snapshot. Its running commands are stopped.
+pub type RestoreSnapshot = Arc<dyn Fn(&FileSnapshot) -> Result<()> + Send + Sync>;
+
 /// A connection to a program that listens in a sandbox.
 pub trait PortConnection: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -79,6 +82,8 @@ pub struct NewSandbox {
     pub user: Option<ImageUser>,
     /// Initial files. `None` is the base image.
     pub snapshot: Option<FileSnapshot>,
+    /// Memory of all its processes together, in bytes. `None` is the default of the function that makes sandboxes.
+    pub memory_bytes: Option<u64>,
 }
 
 /// The user of a provider's image, as `whoami`, `$USER` and `$HOME` report it.
@@ -97,6 +102,8 @@ pub struct MadeSandbox {
     pub sandbox: Arc<dyn SandboxBackend>,
     /// Takes its snapshots. `None` if its backend has none.
     pub snapshot: Option<TakeSnapshot>,
+    /// Restores them. `None` if its backend cannot.
+    pub restore: Option<RestoreSnapshot>,
     /// Reaches its servers. `None` if its backend has no ports.
     pub ports: Option<SandboxPorts>,
 }
@@ -147,11 +154,18 @@ impl SandboxRecord {
     }
 }
 
+/// Takes and restores the snapshots of a sandbox.
+#[derive(Clone)]
+struct Snapshots {
+    take: Option<TakeSnapshot>,
+    restore: Option<RestoreSnapshot>,
+}
+
 /// All sandboxes of one emulator.
 #[derive(Clone)]
 pub struct SandboxRegistry {
     make: MakeSandbox,
-    snapshots: Arc<Mutex<BTreeMap<String, TakeSnapshot>>>,
+    snapshots: Arc<Mutex<BTreeMap<String, Snapshots>>>,
     sandboxes: Arc<Mutex<BTreeMap<String, SandboxRecord>>>,
 }
 
@@ -193,9 +207,8 @@ impl SandboxRegistry {
             ports: made.ports,
             traffic: Traffic::default(),
         };
-        if let Some(snapshot) = made.snapshot {
-            self.snapshots.lock().insert(id.clone(), snapshot);
-        }
+        let snapshots = Snapshots { take: made.snapshot, restore: made.restore };
+        self.snapshots.lock().insert(id.clone(), snapshots);
         self.lock().insert(id, record.clone());
         Ok(record)
     }
@@ -205,12 +218,27 @@ impl SandboxRegistry {
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] if the sandboxes have no snapshots or this one does not exist; those of the sandbox.
     pub fn take_snapshot(&self, id: &str) -> Result<FileSnapshot> {
-        let take = self.snapshots.lock().get(id).cloned();
+        let take = self.snapshots.lock().get(id).and_then(|snapshots| snapshots.take.clone());
         match take {
             Some(take) => take(),
             None => {
                 let message = "cannot take a snapshot: the sandbox does not exist, or its backend has no snapshots";
                 Err(Error::new(ErrorKind::InvalidRequest, "snapshot", message))
+            }
+        }
+    }
+
+    /// Replaces the files of a sandbox by those of a snapshot. Its running commands are stopped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] if the sandboxes cannot restore snapshots or this one does not exist; those of the sandbox.
+    pub fn restore_snapshot(&self, id: &str, snapshot: &FileSnapshot) -> Result<()> {
+        let restore = self.snapshots.lock().get(id).and_then(|snapshots| snapshots.restore.clone());
+        match restore {
+            Some(restore) => restore(snapshot),
+            None => {
+                let message = "cannot restore a snapshot: the sandbox does not exist, or its backend has no snapshots";
+                Err(Error::new(ErrorKind::InvalidRequest, "restore", message))
             }
         }
     }
@@ -229,6 +257,16 @@ impl SandboxRegistry {
         for id in over {
             self.close(&id).await;
         }
+    }
+
+    /// Returns whether it has a sandbox with this id, which may have expired.
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        self.lock().contains_key(id)
+    }
+
+    /// Returns whether both are the same registry.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.sandboxes, &other.sandboxes)
     }
 
     /// Returns the sandbox with this id, `None` if it does not exist or has expired.
@@ -340,7 +378,7 @@ const TOKEN_LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 ///
 /// # Errors
 /// [`ErrorKind::Unavailable`] if the operating system has no random numbers.
-pub(crate) fn random_token() -> Result<String> {
+pub fn random_token() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::new(ErrorKind::Unavailable, "create credential", format!("cannot get random numbers: {error}"))

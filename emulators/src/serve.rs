@@ -1,6 +1,7 @@
 //! Server of an emulator.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -15,7 +16,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::fault::FaultInjector;
-use crate::registry::SandboxRegistry;
+use crate::preview::Previews;
+use crate::registry::{SandboxRegistry, random_token};
+use crate::tenants::TenantPort;
 
 /// Providers that can be emulated.
 pub const EMULATORS: &[&str] = &["daytona", "deno", "e2b", "langsmith", "modal", "runloop"];
@@ -74,39 +77,58 @@ impl Emulator {
         self.serve_over(listener, registry, url.to_owned())
     }
 
-    fn serve_over(self, listener: TcpListener, registry: SandboxRegistry, url: String) -> std::io::Result<Serving> {
-        let address = listener.local_addr()?;
-        let (key, api) = (self.key.as_str(), registry.clone());
-        let (router, previews, variables) = match self.provider.as_str() {
-            "daytona" => {
-                let (router, previews) = crate::daytona::router(api, &url, key);
-                (router, Some(previews), crate::daytona::variables(&url, key))
-            }
-            "deno" => {
-                let (router, previews) = crate::deno::router(api, &url, key);
-                (router, Some(previews), crate::deno::variables(&url, key))
-            }
-            "e2b" => {
-                let (router, previews) = crate::e2b::router(api, &url, key);
-                (router, Some(previews), crate::e2b::variables(&url, key))
-            }
-            "langsmith" => (crate::langsmith::router(api, key), None, crate::langsmith::variables(&url, key)),
-            "modal" => (crate::modal::router(api, key, &url), None, crate::modal::variables(&url, key)),
-            "runloop" => {
-                let (router, previews) = crate::runloop::router(api, &url, key);
-                (router, Some(previews), crate::runloop::variables(&url, key))
-            }
-            unknown => {
-                let message = format!("unknown provider `{unknown}`; expected one of: {}", EMULATORS.join(", "));
-                return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
-            }
-        };
+    /// Serves at `listen`, with a layer round the routes of the provider.
+    ///
+    /// # Errors
+    /// Same as [`serve`](Self::serve).
+    pub async fn serve_observed(
+        self,
+        listen: SocketAddr,
+        registry: SandboxRegistry,
+        observe: impl FnOnce(Router) -> Router,
+    ) -> std::io::Result<Serving> {
+        let listener = TcpListener::bind(listen).await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let mut routes = routes(&self.provider, registry.clone(), &url, &self.key)?;
         let faults = FaultInjector::default();
-        let mut router = with_faults(router, &faults).layer(axum::middleware::from_fn(buffer_small_request));
-        if let Some(previews) = previews {
-            // Outermost: no other route may see a request for a server in a sandbox.
-            router = router.layer(axum::middleware::from_fn_with_state(previews, crate::preview::route));
-        }
+        routes.api = observe(with_faults(routes.api, &faults));
+        let variables = std::mem::take(&mut routes.variables);
+        self.start(listener, Started { registry, url, variables, faults }, routes.into_router())
+    }
+
+    /// Serves at `listen` for several tenants: each one has its own sandboxes and routes, and no request of one reaches those of
+    /// another. The key of `self` is only printed. Faults cannot be injected.
+    ///
+    /// # Errors
+    /// Same as [`serve`](Self::serve).
+    pub async fn serve_tenants(self, listen: SocketAddr, tenants: Arc<dyn TenantPort>) -> std::io::Result<Serving> {
+        let listener = TcpListener::bind(listen).await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        // They send the provider's response to requests that belong to no tenant. No request has their key.
+        let empty = SandboxRegistry::new(Arc::new(|_| {
+            Box::pin(std::future::ready(Err(tidebox_core::Error::closed("create sandbox"))))
+        }));
+        let key = random_token().map_err(std::io::Error::other)?;
+        let mut without = routes(&self.provider, empty.clone(), &url, &key)?;
+        without.api = tenants.observe(&self.provider, without.api);
+        let shown = std::mem::take(&mut without.variables).into_iter();
+        let variables = shown.map(|(name, value)| (name, value.replace(&key, &self.key))).collect();
+        let router = crate::tenants::router(tenants, &self.provider, &url, without.into_router());
+        let started = Started { registry: empty, url, variables, faults: FaultInjector::default() };
+        self.start(listener, started, router)
+    }
+
+    fn serve_over(self, listener: TcpListener, registry: SandboxRegistry, url: String) -> std::io::Result<Serving> {
+        let mut routes = routes(&self.provider, registry.clone(), &url, &self.key)?;
+        let faults = FaultInjector::default();
+        routes.api = with_faults(routes.api, &faults);
+        let variables = std::mem::take(&mut routes.variables);
+        self.start(listener, Started { registry, url, variables, faults }, routes.into_router())
+    }
+
+    fn start(self, listener: TcpListener, started: Started, router: Router) -> std::io::Result<Serving> {
+        let address = listener.local_addr()?;
+        let Started { registry, url, variables, faults } = started;
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
             // Messages are small; do not delay one until the previous one is acknowledged.
@@ -123,6 +145,64 @@ impl Emulator {
         });
         Ok(Serving { provider: self.provider, key: self.key, address, url, variables, registry, faults, stop, task })
     }
+}
+
+/// Values of a started server.
+struct Started {
+    registry: SandboxRegistry,
+    url: String,
+    variables: Vec<(String, String)>,
+    faults: FaultInjector,
+}
+
+/// The routes of a provider, and the variables that point its clients to them.
+pub(crate) struct Routes {
+    pub(crate) api: Router,
+    previews: Option<Previews>,
+    variables: Vec<(String, String)>,
+}
+
+impl Routes {
+    pub(crate) fn into_router(self) -> Router {
+        let router = self.api.layer(axum::middleware::from_fn(buffer_small_request));
+        match self.previews {
+            // Outermost: no other route may see a request for a server in a sandbox.
+            Some(previews) => router.layer(axum::middleware::from_fn_with_state(previews, crate::preview::route)),
+            None => router,
+        }
+    }
+}
+
+/// Returns the routes of a provider with the sandboxes of a registry.
+///
+/// # Errors
+/// The provider is not one of [`EMULATORS`].
+pub(crate) fn routes(provider: &str, registry: SandboxRegistry, url: &str, key: &str) -> std::io::Result<Routes> {
+    let (api, previews, variables) = match provider {
+        "daytona" => {
+            let (router, previews) = crate::daytona::router(registry, url, key);
+            (router, Some(previews), crate::daytona::variables(url, key))
+        }
+        "deno" => {
+            let (router, previews) = crate::deno::router(registry, url, key);
+            (router, Some(previews), crate::deno::variables(url, key))
+        }
+        "e2b" => {
+            let (router, previews) = crate::e2b::router(registry, url, key);
+            (router, Some(previews), crate::e2b::variables(url, key))
+        }
+        "langsmith" => (crate::langsmith::router(registry, key), None, crate::langsmith::variables(url, key)),
+        "modal" => (crate::modal::router(registry, key, url), None, crate::modal::variables(url, key)),
+        "runloop" => {
+            let (router, previews) = crate::runloop::router(registry, url, key);
+            (router, Some(previews), crate::runloop::variables(url, key))
+        }
+        unknown => {
+            let message = format!("unknown provider `{unknown}`; expected one of: {}", EMULATORS.join(", "));
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+        }
+    };
+    Ok(Routes { api, previews, variables })
 }
 
 /// Reads a small request before responding. Otherwise the server closes a connection whose request is still arriving,
@@ -158,6 +238,12 @@ impl Serving {
         self.registry.close_all().await;
         // Do not wait for clients that keep a connection open.
         let _ = tokio::time::timeout(LAST_REQUESTS, self.task).await;
+    }
+
+    /// Stops accepting connections, and waits at most `limit` until the requests in progress have ended. The sandboxes stay.
+    pub async fn drain(self, limit: Duration) {
+        let _ = self.stop.send(());
+        let _ = tokio::time::timeout(limit, self.task).await;
     }
 
     /// Returns the emulated provider.

@@ -131,7 +131,8 @@ fn a_port_in_use_is_reported() {
 fn invalid_serve_options_fail_before_serving() {
     for (options, expected) in [
         (&["--provider", "e3b"][..], "invalid value 'e3b' for '--provider <NAME,...>'"),
-        (&[], "missing --provider"),
+        (&["--tls-cert", "cert.pem"], "--tls-key"),
+        (&["--tenants", "/nowhere/tenants.toml"], "cannot read tenants from /nowhere/tenants.toml"),
         (&["--provider", "e2b", "--listen", "here"], "expected ADDRESS:PORT"),
         (&["--provider", "e2b", "--listen", "0.0.0.0:0"], "--key"),
         (&["--provider", "e2b", "now"], "now"),

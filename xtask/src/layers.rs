@@ -35,6 +35,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tidebox-js-remote", &["tidebox-core", "tidebox-js-values", "tidebox-remote-adapters"]),
     ("tidebox-remote-adapters", &["tidebox-core"]),
     ("tidebox-emulators", &["tidebox-core", "tidebox-remote-adapters"]),
+    ("tidebox-service", &["tidebox-core", "tidebox-emulators"]),
     ("tidebox-mcp", &["tidebox-core", "tidebox-vfs-backend"]),
     ("tidebox-userland-bundle", &[]),
     (
@@ -50,6 +51,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tidebox-remote-adapters",
             "tidebox-emulators",
             "tidebox-mcp",
+            "tidebox-service",
             "tidebox-userland-bundle",
         ],
     ),

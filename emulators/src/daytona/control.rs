@@ -17,6 +17,7 @@ use super::snapshots::Origin;
 use super::{HOME, Shared, USER, absent_response, error_response};
 use crate::entries::{timestamp_millis, wall_clock};
 use crate::registry::{FileSnapshot, NewSandbox, SandboxRecord};
+use crate::tenants::{QUOTA_STATUS, creation_status};
 
 /// Default and maximum number of entries per page.
 const PAGE: usize = 100;
@@ -124,12 +125,14 @@ impl Shared {
             names.insert(name.clone(), (id.clone(), false));
         }
         let env = create.env.clone().into_iter().collect();
-        let new = NewSandbox { env, user: Some(USER), snapshot: files };
+        let new = NewSandbox { env, user: Some(USER), snapshot: files, memory_bytes: None };
         let sandbox = match self.registry.create_from(id.clone(), create.labels, new).await {
             Ok(sandbox) => sandbox,
             Err(error) => {
                 self.names.lock().remove(&name);
-                return Err(Box::new(error_response(500, "INTERNAL", &error.to_string())));
+                let status = creation_status(&error);
+                let code = if status == QUOTA_STATUS { "TOO_MANY_REQUESTS" } else { "INTERNAL" };
+                return Err(Box::new(error_response(status, code, &error.to_string())));
             }
         };
         // Daytona's snapshots have this directory; if it cannot be created, commands that start in it fail with an

@@ -34,7 +34,7 @@ use serde_json::{Value, json};
 
 use crate::entries::timestamp_millis;
 use crate::form::discard;
-use crate::preview::{Domain, Previews};
+use crate::preview::{Domain, Previews, is_same};
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Default working directory of commands, as in Daytona's own snapshots.
@@ -163,7 +163,7 @@ impl Shared {
     /// Rejects a request without the right key.
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        if sent == Some(&*self.key) {
+        if sent.is_some_and(|sent| is_same(sent, &*self.key)) {
             return Ok(());
         }
         Err(Box::new(error_response(401, "UNAUTHORIZED", "Unauthorized")))

@@ -174,7 +174,7 @@ impl Shared {
     fn takes_credential(&self, head: &mut Parts, sandbox: &SandboxRecord, tokens: &[Option<String>]) -> bool {
         let key =
             head.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        if key.is_some_and(|key| is_same(key, &self.key)) {
+        if key.is_some_and(|key| is_same(key, &*self.key)) {
             head.headers.remove(header::AUTHORIZATION);
             return true;
         }

@@ -17,6 +17,7 @@ use super::{Sandbox, Shared, USER, absent_message, error_response, rpc};
 use crate::entries::{timestamp_millis, wall_clock};
 use crate::fault::SocketFault;
 use crate::registry::{NewSandbox, SandboxRecord};
+use crate::tenants::{QUOTA_STATUS, creation_status};
 
 /// Maximum time to the end of a sandbox.
 const MAX_LENGTH: Duration = Duration::from_secs(30 * 60);
@@ -110,7 +111,9 @@ pub(super) async fn create(
     let life = config.life();
     let new = NewSandbox { user: Some(USER), ..NewSandbox::default() };
     if let Err(error) = shared.registry.create_from(id.clone(), config.labels, new).await {
-        return error_response(500, "INTERNAL_ERROR", &error.to_string());
+        let status = creation_status(&error);
+        let code = if status == QUOTA_STATUS { "TOO_MANY_SANDBOXES" } else { "INTERNAL_ERROR" };
+        return error_response(status, code, &error.to_string());
     }
     if let Some(life) = life {
         shared.registry.update(&id, |sandbox| sandbox.set_ttl(life));

@@ -23,7 +23,7 @@ use tidebox_core::SandboxPath;
 use tidebox_core::lock::Mutex;
 use tokio::sync::watch;
 
-use crate::preview::{Domain, Previews};
+use crate::preview::{Domain, Previews, is_same};
 use crate::registry::{ImageUser, SandboxRegistry};
 
 /// Default working directory, and base of relative paths.
@@ -161,7 +161,7 @@ impl Shared {
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         let given = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         match given {
-            Some(key) if key == &*self.key => Ok(()),
+            Some(key) if is_same(key, &*self.key) => Ok(()),
             _ => Err(Box::new(error_response(401, "INVALID_TOKEN", "The access token is invalid or has expired"))),
         }
     }

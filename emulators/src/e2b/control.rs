@@ -15,7 +15,9 @@ use super::previews::TRAFFIC_TOKEN;
 use super::snapshots::Origin;
 use super::{ENVD_VERSION, HOME, Shared, USER, absent_response, error_response};
 use crate::entries::{self, timestamp_millis, wall_clock};
+use crate::preview::is_same;
 use crate::registry::{FileSnapshot, NewSandbox, SandboxRecord, random_token};
+use crate::tenants::creation_status;
 
 /// Default lifetime of a sandbox.
 const DEFAULT_SECONDS: u64 = 300;
@@ -82,7 +84,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
             }
             (StatusCode::CREATED, Json(shared.access(&id, &sandbox))).into_response()
         }
-        Err(error) => error_response(500, &error.to_string()),
+        Err(error) => error_response(creation_status(&error), &error.to_string()),
     }
 }
 
@@ -105,7 +107,7 @@ impl Shared {
         // Not to be guessed: it is the whole credential of the servers in a public sandbox.
         let id: String = std::iter::once('i').chain(random_token()?.chars().take(19)).collect();
         let noted = json!(env).to_string();
-        let new = NewSandbox { env, user: Some(USER), snapshot: files };
+        let new = NewSandbox { env, user: Some(USER), snapshot: files, memory_bytes: None };
         let sandbox = self.registry.create_from(id.clone(), labels, new).await?;
         // E2B's templates have this directory; if it cannot be created, commands that start in it fail with an error.
         let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
@@ -390,7 +392,7 @@ impl Shared {
     /// Rejects a request without the right key.
     pub(super) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         match headers.get("x-api-key").map(|key| key.as_bytes()) {
-            Some(key) if key == self.key.as_bytes() => Ok(()),
+            Some(key) if is_same(key, &*self.key) => Ok(()),
             Some(_) => Err(Box::new(error_response(401, "authorization header is malformed or the key is invalid"))),
             None => Err(Box::new(error_response(401, "no credentials found"))),
         }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{Sandbox, Shared, USER, absent_response, error_response};
 use crate::entries::{timestamp_millis, wall_clock};
 use crate::registry::{NewSandbox, SandboxRecord};
+use crate::tenants::{QUOTA_STATUS, creation_status};
 
 /// Default idle seconds after which a sandbox stops.
 const DEFAULT_IDLE: u64 = 600;
@@ -101,7 +102,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     }
     let mut env = create.env_vars;
     env.extend(create.run_config.unwrap_or_default().env_vars);
-    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot: files };
+    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot: files, memory_bytes: None };
     match shared.registry.create_from(id.clone(), create.labels, new).await {
         Ok(record) => match shared.sandbox_json(&headers, &id, &record) {
             Some(sink) => (StatusCode::CREATED, Json(sink)).into_response(),
@@ -109,7 +110,9 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         },
         Err(error) => {
             shared.sandboxes().remove(&id);
-            error_response(500, "SandboxConfig", &error.to_string())
+            let status = creation_status(&error);
+            let code = if status == QUOTA_STATUS { "QuotaExceeded" } else { "SandboxConfig" };
+            error_response(status, code, &error.to_string())
         }
     }
 }

@@ -24,6 +24,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use self::commands::RunningCommand;
+use crate::preview::is_same;
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Home directory, default working directory, and base of relative file paths. The sandboxes of LangSmith start as root.
@@ -175,7 +176,7 @@ impl Shared {
     /// Rejects a request without the right key.
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), ErrorResponse> {
         match headers.get("x-api-key").map(|key| key.as_bytes()) {
-            Some(key) if key == self.key.as_bytes() => Ok(()),
+            Some(key) if is_same(key, &*self.key) => Ok(()),
             _ => Err(Box::new(error_response(401, "Unauthorized", "Invalid token"))),
         }
     }

@@ -13,6 +13,7 @@ use tidebox_remote_adapters::modal::messages::*;
 
 use super::grpc::{RpcResult, code, read, status, streamed, unary, unary_with_warning};
 use super::{Shared, TOKEN_ID};
+use crate::preview::is_same;
 
 /// Lifetime of a token for sandbox calls.
 const TOKEN_LIFE: Duration = Duration::from_secs(20 * 60);
@@ -24,7 +25,7 @@ impl Shared {
     /// Rejects a call without the right key.
     pub(super) fn authorised(&self, headers: &HeaderMap) -> RpcResult<()> {
         let header = |name: &str| headers.get(name).map(|value| value.as_bytes()).unwrap_or_default();
-        if header("x-modal-token-id") == TOKEN_ID.as_bytes() && header("x-modal-token-secret") == self.key.as_bytes() {
+        if header("x-modal-token-id") == TOKEN_ID.as_bytes() && is_same(header("x-modal-token-secret"), &*self.key) {
             return Ok(());
         }
         Err(status(code::UNAUTHENTICATED, "Token ID or secret is malformed or unknown"))

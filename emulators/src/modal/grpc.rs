@@ -21,6 +21,7 @@ pub(super) mod code {
     pub(crate) const INVALID_ARGUMENT: u32 = 3;
     pub(crate) const DEADLINE_EXCEEDED: u32 = 4;
     pub(crate) const NOT_FOUND: u32 = 5;
+    pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
     pub(crate) const ALREADY_EXISTS: u32 = 6;
     pub(crate) const FAILED_PRECONDITION: u32 = 9;
     pub(crate) const OUT_OF_RANGE: u32 = 11;

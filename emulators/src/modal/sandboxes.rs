@@ -19,6 +19,7 @@ use super::messages::{
 };
 use super::{CHECK_INTERVAL, Shared, USER, older, tunnels};
 use crate::registry::{NewSandbox, SandboxRecord};
+use crate::tenants::{QUOTA_STATUS, creation_status};
 
 /// Entries per page.
 const PAGE: usize = 100;
@@ -141,9 +142,12 @@ async fn create_sandbox(
         return Err(status(code::ALREADY_EXISTS, format!("Sandbox with name '{name}' already exists")));
     }
     let snapshot = shared.state().snapshots.get(&definition.image_id).map(|image| image.files.clone());
-    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot };
+    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot, memory_bytes: None };
     let opened = shared.registry.create_from(sandbox_id.clone(), labels, new).await;
-    let sandbox = opened.map_err(|error| status(code::INTERNAL, error.to_string()))?;
+    let sandbox = opened.map_err(|error| {
+        let is_quota = creation_status(&error) == QUOTA_STATUS;
+        status(if is_quota { code::RESOURCE_EXHAUSTED } else { code::INTERNAL }, error.to_string())
+    })?;
     if let Err(error) = shared.open_tunnels(&sandbox_id, &sandbox, &ports).await {
         shared.registry.close(&sandbox_id).await;
         return Err(error);

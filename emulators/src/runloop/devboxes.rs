@@ -16,6 +16,7 @@ use super::tunnels::TunnelOptions;
 use super::{HOME, Shared, USER, error_response, id, request_id};
 use crate::entries::millis;
 use crate::registry::{NewSandbox, SandboxRecord};
+use crate::tenants::{QUOTA_STATUS, creation_status};
 
 /// Default and maximum lifetime of a devbox.
 const KEEP_ALIVE: u64 = 60 * 60;
@@ -123,9 +124,13 @@ impl Shared {
             "create_time_ms": millis(SystemTime::now()),
         });
         let env = create.environment_variables.unwrap_or_default().into_iter().collect();
-        let new = NewSandbox { env, user: Some(USER), snapshot: files };
+        let new = NewSandbox { env, user: Some(USER), snapshot: files, memory_bytes: None };
         let opened = self.registry.create_from(id.clone(), metadata, new).await;
-        let sandbox = opened.map_err(|error| Box::new(error_response(500, "internal", &error.to_string())))?;
+        let sandbox = opened.map_err(|error| {
+            let status = creation_status(&error);
+            let code = if status == QUOTA_STATUS { "too_many_requests" } else { "internal" };
+            Box::new(error_response(status, code, &error.to_string()))
+        })?;
         // Runloop's image has this directory; if it cannot be created, commands that start in it fail with an error.
         let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
         self.registry.update(&id, |sandbox| {

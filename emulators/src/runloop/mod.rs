@@ -25,7 +25,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use crate::form::discard;
-use crate::preview::{Domain, Previews};
+use crate::preview::{Domain, Previews, is_same};
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Home of a devbox's user, the base of commands and relative paths.
@@ -118,7 +118,7 @@ impl Shared {
     /// Rejects a request without the right key.
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        if sent == Some(&*self.key) {
+        if sent.is_some_and(|sent| is_same(sent, &*self.key)) {
             return Ok(());
         }
         Err(Box::new(error_response(401, "unauthorized", "Invalid API key")))

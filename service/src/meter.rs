@@ -1,0 +1,154 @@
+//! The layer of every sandbox: quotas, metrics and the time of the last call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tidebox_core::layer::{Call, Layer, Response, from_layer};
+use tidebox_core::lock::Mutex;
+use tidebox_core::{BoxFuture, OutputSink, Result, SandboxBackend, SandboxId};
+
+use crate::account::{Account, Lease};
+use crate::metrics::Metrics;
+
+/// A sandbox of an account.
+pub(crate) struct Metered {
+    pub(crate) backend: Arc<dyn SandboxBackend>,
+    pub(crate) account: Arc<Account>,
+    /// Freed when the sandbox is closed, even if it is still referenced.
+    pub(crate) lease: Mutex<Option<Lease>>,
+    pub(crate) activity: Arc<Activity>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+/// Returns a sandbox with its meter.
+pub(crate) fn metered(metered: Metered) -> Arc<dyn SandboxBackend> {
+    metered.metrics.change_sandboxes(&metered.account.name, 1.0);
+    from_layer(metered)
+}
+
+impl fmt::Debug for Metered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metered").field("backend", &self.backend).finish_non_exhaustive()
+    }
+}
+
+/// Calls of a sandbox.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    running: AtomicUsize,
+    last: Mutex<Instant>,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self { running: AtomicUsize::new(0), last: Mutex::new(Instant::now()) }
+    }
+}
+
+impl Activity {
+    /// Returns the time since the last call ended. Zero while one runs.
+    pub(crate) fn idle_time(&self) -> Duration {
+        if self.running.load(Ordering::Acquire) > 0 {
+            return Duration::ZERO;
+        }
+        self.last.lock().elapsed()
+    }
+
+    fn begin(self: &Arc<Self>) -> RunningCall {
+        self.running.fetch_add(1, Ordering::AcqRel);
+        RunningCall(Arc::clone(self))
+    }
+}
+
+/// Marks the end of a call when it is dropped.
+struct RunningCall(Arc<Activity>);
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        *self.0.last.lock() = Instant::now();
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Counts a command on every exit path, including drop.
+struct Command<'a> {
+    metered: &'a Metered,
+    start: Instant,
+    has_ended: bool,
+}
+
+impl Command<'_> {
+    fn end(mut self, result: &Result<Response>) {
+        self.has_ended = true;
+        let (tenant, metrics) = (&self.metered.account.name, &self.metered.metrics);
+        match result {
+            Ok(Response::Execute(response)) => {
+                if let Some(used) = response.cpu_time {
+                    self.metered.account.charge_cpu(used);
+                }
+                metrics.count_command(tenant, self.start.elapsed(), response);
+            }
+            _ => metrics.count_lost_command(tenant, "failed"),
+        }
+    }
+}
+
+impl Drop for Command<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.metered.metrics.count_lost_command(&self.metered.account.name, "dropped");
+        }
+    }
+}
+
+impl Metered {
+    /// Denies commands beyond the quotas.
+    fn check(&self, call: &Call) -> Result<()> {
+        if !matches!(call, Call::Execute(_) | Call::ExecuteStreaming(_) | Call::Spawn(_)) {
+            return Ok(());
+        }
+        self.account.check_cpu(call.method()).inspect_err(|error| self.metrics.count_refusal(&self.account.name, error))
+    }
+
+    fn release(&self) {
+        if self.lease.lock().take().is_some() {
+            self.metrics.change_sandboxes(&self.account.name, -1.0);
+        }
+    }
+}
+
+impl Drop for Metered {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Layer for Metered {
+    fn id(&self) -> &SandboxId {
+        self.backend.id()
+    }
+
+    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
+        Box::pin(async move {
+            self.check(&call)?;
+            let _running = self.activity.begin();
+            self.metrics.count_input(&self.account.name, &call);
+            let is_close = matches!(call, Call::Close);
+            let is_command = matches!(call, Call::Execute(_) | Call::ExecuteStreaming(_));
+            let command = is_command.then(|| Command { metered: self, start: Instant::now(), has_ended: false });
+            let result = call.run(&*self.backend, sink).await;
+            if let Some(command) = command {
+                command.end(&result);
+            }
+            if let Ok(response) = &result {
+                self.metrics.count_output(&self.account.name, response);
+            }
+            if is_close {
+                self.release();
+            }
+            result
+        })
+    }
+}

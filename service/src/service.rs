@@ -1,0 +1,209 @@
+//! The service: accounts, their sandboxes, and what all APIs share.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tidebox_core::lock::Mutex;
+use tidebox_core::{Result, SandboxBackend, SandboxId};
+use tidebox_emulators::{MadeSandbox, NewSandbox, SandboxRegistry, TenantPort};
+
+use crate::account::Account;
+use crate::drain::Drain;
+use crate::log::RequestLog;
+use crate::meter::{self, Activity};
+use crate::metrics::Metrics;
+use crate::tenant::Tenants;
+
+/// A sandbox to create for a tenant.
+#[derive(Clone, Debug)]
+pub struct SandboxSpec {
+    /// Its environment, user, files and memory.
+    pub new: NewSandbox,
+    /// Hosts that its commands may read from over HTTPS, in addition to those of the service.
+    pub egress: Vec<String>,
+}
+
+/// Creates sandboxes.
+pub type MakeSandbox = Arc<dyn Fn(SandboxSpec) -> Result<MadeSandbox> + Send + Sync>;
+
+/// Configuration of a service.
+#[derive(Clone, Debug)]
+pub struct ServiceConfig {
+    /// The tenants.
+    pub tenants: Tenants,
+    /// Memory of a sandbox that requests none, in bytes. It is reserved while the sandbox exists.
+    pub memory_bytes: u64,
+    /// Time after the last call after which a sandbox is closed. `None`: never.
+    pub idle: Option<Duration>,
+    /// Writes one line of JSON to stderr for each request.
+    pub log: bool,
+    /// Requests without a token belong to the tenant `default`. Only for a loopback address with a public key.
+    pub is_open: bool,
+}
+
+/// Name of the REST API among the registries of an account.
+pub(crate) const REST: &str = "rest";
+
+/// The service. Clones share everything.
+#[derive(Clone)]
+pub struct Service(pub(crate) Arc<Shared>);
+
+pub(crate) struct Shared {
+    make: MakeSandbox,
+    tenants: Mutex<Tenants>,
+    accounts: Mutex<BTreeMap<String, Arc<Account>>>,
+    activities: Mutex<BTreeMap<SandboxId, Weak<Activity>>>,
+    memory_bytes: u64,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) is_open: bool,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) drain: Drain,
+    pub(crate) log: RequestLog,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("accounts", &self.0.accounts.lock().len()).finish_non_exhaustive()
+    }
+}
+
+impl Service {
+    /// Creates a service whose sandboxes are created by `make`.
+    pub fn new(config: ServiceConfig, make: MakeSandbox) -> Self {
+        let service = Self(Arc::new(Shared {
+            make,
+            tenants: Mutex::default(),
+            accounts: Mutex::default(),
+            activities: Mutex::default(),
+            memory_bytes: config.memory_bytes,
+            idle: config.idle,
+            is_open: config.is_open,
+            metrics: Arc::new(Metrics::default()),
+            drain: Drain::default(),
+            log: RequestLog::new(config.log),
+        }));
+        service.set_tenants(config.tenants);
+        service
+    }
+
+    /// Replaces the tenants, for example after a change of their file. Tenants that remain keep their sandboxes and usage. Returns
+    /// the names of those that were removed; [`close_removed`](Self::close_removed) closes their sandboxes.
+    pub fn set_tenants(&self, tenants: Tenants) {
+        let mut accounts = self.0.accounts.lock();
+        for tenant in &tenants.all {
+            match accounts.get(&tenant.name) {
+                Some(account) => account.set_quotas(tenant.quotas.clone()),
+                None => {
+                    let account = Account::new(&tenant.name, tenant.quotas.clone());
+                    accounts.insert(tenant.name.clone(), account);
+                }
+            }
+        }
+        *self.0.tenants.lock() = tenants;
+    }
+
+    /// Closes the sandboxes of tenants that no longer exist.
+    pub async fn close_removed(&self) {
+        let removed: Vec<Arc<Account>> = {
+            let tenants = self.0.tenants.lock();
+            let is_known = |name: &String| tenants.all.iter().any(|tenant| tenant.name == *name);
+            let mut accounts = self.0.accounts.lock();
+            let names: Vec<String> = accounts.keys().filter(|name| !is_known(name)).cloned().collect();
+            names.iter().filter_map(|name| accounts.remove(name)).collect()
+        };
+        for account in removed {
+            account.close().await;
+        }
+    }
+
+    /// Returns the metrics of all tenants.
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    /// Returns the account of a token.
+    pub(crate) fn account_of(&self, token: &[u8]) -> Option<Arc<Account>> {
+        let name = self.0.tenants.lock().find(token)?.name.clone();
+        self.account(&name)
+    }
+
+    pub(crate) fn account(&self, name: &str) -> Option<Arc<Account>> {
+        self.0.accounts.lock().get(name).cloned()
+    }
+
+    pub(crate) fn accounts(&self) -> Vec<Arc<Account>> {
+        self.0.accounts.lock().values().cloned().collect()
+    }
+
+    /// Returns the sandboxes of an account for one API: [`REST`] or the name of a provider.
+    pub(crate) fn registry_of(&self, account: &Arc<Account>, api: &str) -> SandboxRegistry {
+        let mut registries = account.registries.lock();
+        if let Some(registry) = registries.get(api) {
+            return registry.clone();
+        }
+        let (service, owner) = (Arc::downgrade(&self.0), Arc::downgrade(account));
+        let registry = SandboxRegistry::new(Arc::new(move |new| {
+            let made = match (service.upgrade(), owner.upgrade()) {
+                (Some(service), Some(account)) => Self(service).make(&account, new),
+                _ => Err(tidebox_core::Error::closed("create sandbox")),
+            };
+            Box::pin(std::future::ready(made))
+        }));
+        registries.insert(api.to_owned(), registry.clone());
+        registry
+    }
+
+    /// Creates a sandbox within the quotas of an account.
+    fn make(&self, account: &Arc<Account>, mut new: NewSandbox) -> Result<MadeSandbox> {
+        let lease = account.reserve(new.memory_bytes.unwrap_or(self.0.memory_bytes)).inspect_err(|error| {
+            self.0.metrics.count_refusal(&account.name, error);
+        })?;
+        new.memory_bytes = Some(lease.memory_bytes);
+        let made = (self.0.make)(SandboxSpec { new, egress: account.quotas().egress })?;
+        let activity = Arc::new(Activity::default());
+        self.0.activities.lock().insert(made.sandbox.id().clone(), Arc::downgrade(&activity));
+        let sandbox = meter::metered(meter::Metered {
+            backend: made.sandbox,
+            account: Arc::clone(account),
+            lease: Mutex::new(Some(lease)),
+            activity,
+            metrics: Arc::clone(&self.0.metrics),
+        });
+        Ok(MadeSandbox { sandbox, ..made })
+    }
+
+    /// Returns the time since the last call of a sandbox. Zero while a call runs.
+    pub(crate) fn idle_time(&self, sandbox: &dyn SandboxBackend) -> Duration {
+        let activity = self.0.activities.lock().get(sandbox.id()).and_then(Weak::upgrade);
+        activity.map_or(Duration::ZERO, |activity| activity.idle_time())
+    }
+
+    /// Forgets the activity of sandboxes that no longer exist.
+    pub(crate) fn forget_closed(&self) {
+        self.0.activities.lock().retain(|_, activity| activity.strong_count() > 0);
+    }
+
+    /// Closes all sandboxes of all tenants.
+    pub async fn close_all(&self) {
+        for account in self.accounts() {
+            account.close().await;
+        }
+    }
+}
+
+impl TenantPort for Service {
+    fn find(&self, token: &[u8]) -> Option<String> {
+        self.account_of(token).map(|account| account.name.clone())
+    }
+
+    fn registry(&self, tenant: &str, provider: &str) -> Option<SandboxRegistry> {
+        let account = self.account(tenant)?;
+        Some(self.registry_of(&account, provider))
+    }
+
+    fn observe(&self, provider: &str, router: axum::Router) -> axum::Router {
+        crate::log::observed(self, provider, router)
+    }
+}
