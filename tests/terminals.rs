@@ -235,6 +235,99 @@ async fn background_jobs_are_listed_and_killed() {
 }
 
 #[tokio::test]
+async fn ctrl_z_stops_a_job_that_fg_and_bg_continue() {
+    let sandbox = sandbox();
+    let mut shell = Terminal::shell(&sandbox).await;
+    for (number, command) in [(1, "sleep 100"), (2, "sleep 99 | cat"), (3, "( sleep 98; echo x )")] {
+        shell.press(&format!("{command}\r")).await;
+        shell.expect("\r\n").await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        shell.press("\x1a").await;
+        let expected = format!("^Z\r\n[{number}]+  Stopped                 {command}\r\n{PROMPT}");
+        assert_eq!(shell.expect(PROMPT).await, expected);
+        assert_eq!(shell.run("echo $?").await, "148\n", "{command}");
+    }
+    assert_eq!(
+        shell.run("jobs").await,
+        "[1]   Stopped                 sleep 100\n[2]-  Stopped                 sleep 99 | cat\n\
+         [3]+  Stopped                 ( sleep 98; echo x )\n"
+    );
+    assert!(shell.run("ps -o stat,args | grep '[s]leep 100'").await.starts_with('T'), "ps shows that it is stopped");
+    assert_eq!(shell.run("bg %1").await, "[1]  sleep 100 &\n");
+    assert_eq!(shell.run("jobs -r; jobs -s | wc -l").await, "[1]   Running                 sleep 100 &\n2\n");
+    shell.press("fg %2\r").await;
+    shell.expect("sleep 99 | cat\r\n").await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    shell.press("\x1a").await;
+    let stopped = format!("^Z\r\n[2]+  Stopped                 sleep 99 | cat\r\n{PROMPT}");
+    assert_eq!(shell.expect(PROMPT).await, stopped);
+    shell.press("fg\r").await;
+    shell.expect("sleep 99 | cat\r\n").await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    shell.press("\x03").await;
+    shell.expect(PROMPT).await;
+    shell.press("exit\r").await;
+    assert_eq!(shell.expect(PROMPT).await, format!("exit\r\nexit\r\nThere are stopped jobs.\r\n{PROMPT}"));
+    shell.run("kill %3; wait %3").await;
+    shell.run("kill %1; wait %1").await;
+    shell.press("\x04").await;
+    assert_eq!(shell.finish().await.0, Some(143));
+    expect_nothing_left(&sandbox).await;
+}
+
+#[tokio::test]
+async fn ctrl_z_ends_a_loop_and_exit_ends_stopped_jobs() {
+    let sandbox = sandbox();
+    let mut shell = Terminal::shell(&sandbox).await;
+    shell.press("while :; do sleep 97; done; echo over\r").await;
+    shell.expect("\r\n").await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    shell.press("\x1a").await;
+    let expected = format!("^Z\r\n[1]+  Stopped                 sleep 97\r\nover\r\n{PROMPT}");
+    assert_eq!(shell.expect(PROMPT).await, expected);
+    shell.press("exit\r").await;
+    shell.expect(PROMPT).await;
+    shell.press("exit 3\r").await;
+    assert_eq!(shell.finish().await.0, Some(3));
+    expect_nothing_left(&sandbox).await;
+}
+
+#[tokio::test]
+async fn a_background_job_that_reads_or_writes_is_stopped() {
+    let sandbox = sandbox();
+    let mut shell = Terminal::shell(&sandbox).await;
+    shell.run("cat &").await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(shell.run("").await, "\n[1]+  Stopped                 cat\n");
+    shell.press("fg\r").await;
+    shell.expect("cat\r\n").await;
+    shell.press("typed\r").await;
+    shell.expect("typed\r\ntyped\r\n").await;
+    shell.press("\x04").await;
+    shell.expect(PROMPT).await;
+    shell.run("stty tostop").await;
+    shell.run("(sleep 0.1; echo late) &").await;
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert!(shell.run("").await.starts_with("\n[1]+  Stopped "), "the writer is stopped");
+    shell.press("fg\r").await;
+    shell.expect("\r\nlate\r\n").await;
+    shell.expect(PROMPT).await;
+    shell.press("exit\r").await;
+    assert_eq!(shell.finish().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn ctrl_z_without_a_shell_has_no_effect() {
+    let sandbox = sandbox();
+    let mut alone = Terminal::start(&sandbox, "echo ready; cat").await;
+    alone.expect("ready\r\n").await;
+    alone.press("\x1atyped\r").await;
+    alone.expect("^Ztyped\r\ntyped\r\n").await;
+    alone.press("\x04").await;
+    assert_eq!(alone.finish().await.0, Some(0));
+}
+
+#[tokio::test]
 async fn a_flood_into_an_unread_terminal_is_bounded() {
     let mut limits = Limits::default();
     limits.background_output_bytes = 64 << 10;
