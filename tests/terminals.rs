@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox::{
-    ErrorKind, Limits, OutputCursor, Process, ProcessInput, ProcessSignal, ProcessState, ReadOutput, Sandbox,
-    SandboxBackend, SpawnRequest, TerminalSize,
+    ErrorKind, ExecuteRequest, Limits, OutputCursor, Process, ProcessInput, ProcessSignal, ProcessState, ReadOutput,
+    Sandbox, SandboxBackend, SpawnRequest, TerminalSize,
 };
 
 /// Maximum time for which a test waits. The first one may wait until the programs of the sandbox are compiled.
@@ -73,6 +73,19 @@ impl Terminal {
         output.strip_suffix(PROMPT).expect("the text that was read").replace("\r\n", "\n")
     }
 
+    /// Presses Enter until the shell reports a change of a job. Returns the report.
+    async fn next_report(&mut self) -> String {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let report = self.run("").await;
+            if !report.is_empty() {
+                return report;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "no job changes");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// Waits for the end; returns the exit code and the remaining output.
     async fn finish(mut self) -> (Option<i32>, String) {
         let ended = tokio::time::timeout(PATIENCE, async {
@@ -103,6 +116,19 @@ async fn expect_nothing_left(sandbox: &Sandbox) {
         assert!(tokio::time::Instant::now() < deadline, "left behind: {left:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Waits until a program runs and is not stopped, and for the shell to give it the keys.
+async fn wait_until_runs(sandbox: &Sandbox, program: &str) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        let listed = sandbox.execute(ExecuteRequest::new("ps -eo stat,args")).await.expect("the command runs");
+        if listed.output_text().lines().any(|line| !line.starts_with('T') && line.ends_with(program)) {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{program} does not run: {}", listed.output_text());
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
 #[tokio::test]
@@ -238,10 +264,12 @@ async fn background_jobs_are_listed_and_killed() {
 async fn ctrl_z_stops_a_job_that_fg_and_bg_continue() {
     let sandbox = sandbox();
     let mut shell = Terminal::shell(&sandbox).await;
-    for (number, command) in [(1, "sleep 100"), (2, "sleep 99 | cat"), (3, "( sleep 98; echo x )")] {
+    let commands =
+        [(1, "sleep 100", "sleep 100"), (2, "sleep 99 | cat", "sleep 99"), (3, "( sleep 98; echo x )", "sleep 98")];
+    for (number, command, program) in commands {
         shell.press(&format!("{command}\r")).await;
         shell.expect("\r\n").await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        wait_until_runs(&sandbox, program).await;
         shell.press("\x1a").await;
         let expected = format!("^Z\r\n[{number}]+  Stopped                 {command}\r\n{PROMPT}");
         assert_eq!(shell.expect(PROMPT).await, expected);
@@ -257,13 +285,13 @@ async fn ctrl_z_stops_a_job_that_fg_and_bg_continue() {
     assert_eq!(shell.run("jobs -r; jobs -s | wc -l").await, "[1]   Running                 sleep 100 &\n2\n");
     shell.press("fg %2\r").await;
     shell.expect("sleep 99 | cat\r\n").await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    wait_until_runs(&sandbox, "sleep 99").await;
     shell.press("\x1a").await;
     let stopped = format!("^Z\r\n[2]+  Stopped                 sleep 99 | cat\r\n{PROMPT}");
     assert_eq!(shell.expect(PROMPT).await, stopped);
     shell.press("fg\r").await;
     shell.expect("sleep 99 | cat\r\n").await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    wait_until_runs(&sandbox, "sleep 99").await;
     shell.press("\x03").await;
     shell.expect(PROMPT).await;
     shell.press("exit\r").await;
@@ -281,7 +309,7 @@ async fn ctrl_z_ends_a_loop_and_exit_ends_stopped_jobs() {
     let mut shell = Terminal::shell(&sandbox).await;
     shell.press("while :; do sleep 97; done; echo over\r").await;
     shell.expect("\r\n").await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    wait_until_runs(&sandbox, "sleep 97").await;
     shell.press("\x1a").await;
     let expected = format!("^Z\r\n[1]+  Stopped                 sleep 97\r\nover\r\n{PROMPT}");
     assert_eq!(shell.expect(PROMPT).await, expected);
@@ -297,8 +325,7 @@ async fn a_background_job_that_reads_or_writes_is_stopped() {
     let sandbox = sandbox();
     let mut shell = Terminal::shell(&sandbox).await;
     shell.run("cat &").await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(shell.run("").await, "\n[1]+  Stopped                 cat\n");
+    assert_eq!(shell.next_report().await, "\n[1]+  Stopped                 cat\n");
     shell.press("fg\r").await;
     shell.expect("cat\r\n").await;
     shell.press("typed\r").await;
@@ -307,8 +334,7 @@ async fn a_background_job_that_reads_or_writes_is_stopped() {
     shell.expect(PROMPT).await;
     shell.run("stty tostop").await;
     shell.run("(sleep 0.1; echo late) &").await;
-    tokio::time::sleep(Duration::from_millis(400)).await;
-    assert!(shell.run("").await.starts_with("\n[1]+  Stopped "), "the writer is stopped");
+    assert!(shell.next_report().await.starts_with("\n[1]+  Stopped "), "the writer is stopped");
     shell.press("fg\r").await;
     shell.expect("\r\nlate\r\n").await;
     shell.expect(PROMPT).await;
