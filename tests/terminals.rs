@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox::{
-    ErrorKind, Limits, OutputCursor, Process, ProcessInput, ProcessSignal, ProcessState, ReadOutput, Sandbox,
-    SandboxBackend, SpawnRequest, TerminalSize,
+    ErrorKind, ExecuteRequest, Limits, OutputCursor, Process, ProcessInput, ProcessSignal, ProcessState, ReadOutput,
+    Sandbox, SandboxBackend, SpawnRequest, TerminalSize,
 };
 
 /// Maximum time for which a test waits. The first one may wait until the programs of the sandbox are compiled.
@@ -73,6 +73,19 @@ impl Terminal {
         output.strip_suffix(PROMPT).expect("the text that was read").replace("\r\n", "\n")
     }
 
+    /// Presses Enter until the shell reports a change of a job. Returns the report.
+    async fn next_report(&mut self) -> String {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let report = self.run("").await;
+            if !report.is_empty() {
+                return report;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "no job changes");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// Waits for the end; returns the exit code and the remaining output.
     async fn finish(mut self) -> (Option<i32>, String) {
         let ended = tokio::time::timeout(PATIENCE, async {
@@ -103,6 +116,19 @@ async fn expect_nothing_left(sandbox: &Sandbox) {
         assert!(tokio::time::Instant::now() < deadline, "left behind: {left:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Waits until a program runs and is not stopped, and for the shell to give it the keys.
+async fn wait_until_runs(sandbox: &Sandbox, program: &str) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        let listed = sandbox.execute(ExecuteRequest::new("ps -eo stat,args")).await.expect("the command runs");
+        if listed.output_text().lines().any(|line| !line.starts_with('T') && line.ends_with(program)) {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{program} does not run: {}", listed.output_text());
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
 #[tokio::test]
@@ -232,6 +258,99 @@ async fn background_jobs_are_listed_and_killed() {
     assert_eq!(shell.run("jobs").await, "");
     shell.run("sleep 100 &").await;
     assert!(shell.run("kill %1; wait").await.contains("Terminated"), "the end is reported");
+}
+
+#[tokio::test]
+async fn ctrl_z_stops_a_job_that_fg_and_bg_continue() {
+    let sandbox = sandbox();
+    let mut shell = Terminal::shell(&sandbox).await;
+    let commands =
+        [(1, "sleep 100", "sleep 100"), (2, "sleep 99 | cat", "sleep 99"), (3, "( sleep 98; echo x )", "sleep 98")];
+    for (number, command, program) in commands {
+        shell.press(&format!("{command}\r")).await;
+        shell.expect("\r\n").await;
+        wait_until_runs(&sandbox, program).await;
+        shell.press("\x1a").await;
+        let expected = format!("^Z\r\n[{number}]+  Stopped                 {command}\r\n{PROMPT}");
+        assert_eq!(shell.expect(PROMPT).await, expected);
+        assert_eq!(shell.run("echo $?").await, "148\n", "{command}");
+    }
+    assert_eq!(
+        shell.run("jobs").await,
+        "[1]   Stopped                 sleep 100\n[2]-  Stopped                 sleep 99 | cat\n\
+         [3]+  Stopped                 ( sleep 98; echo x )\n"
+    );
+    assert!(shell.run("ps -o stat,args | grep '[s]leep 100'").await.starts_with('T'), "ps shows that it is stopped");
+    assert_eq!(shell.run("bg %1").await, "[1]  sleep 100 &\n");
+    assert_eq!(shell.run("jobs -r; jobs -s | wc -l").await, "[1]   Running                 sleep 100 &\n2\n");
+    shell.press("fg %2\r").await;
+    shell.expect("sleep 99 | cat\r\n").await;
+    wait_until_runs(&sandbox, "sleep 99").await;
+    shell.press("\x1a").await;
+    let stopped = format!("^Z\r\n[2]+  Stopped                 sleep 99 | cat\r\n{PROMPT}");
+    assert_eq!(shell.expect(PROMPT).await, stopped);
+    shell.press("fg\r").await;
+    shell.expect("sleep 99 | cat\r\n").await;
+    wait_until_runs(&sandbox, "sleep 99").await;
+    shell.press("\x03").await;
+    shell.expect(PROMPT).await;
+    shell.press("exit\r").await;
+    assert_eq!(shell.expect(PROMPT).await, format!("exit\r\nexit\r\nThere are stopped jobs.\r\n{PROMPT}"));
+    shell.run("kill %3; wait %3").await;
+    shell.run("kill %1; wait %1").await;
+    shell.press("\x04").await;
+    assert_eq!(shell.finish().await.0, Some(143));
+    expect_nothing_left(&sandbox).await;
+}
+
+#[tokio::test]
+async fn ctrl_z_ends_a_loop_and_exit_ends_stopped_jobs() {
+    let sandbox = sandbox();
+    let mut shell = Terminal::shell(&sandbox).await;
+    shell.press("while :; do sleep 97; done; echo over\r").await;
+    shell.expect("\r\n").await;
+    wait_until_runs(&sandbox, "sleep 97").await;
+    shell.press("\x1a").await;
+    let expected = format!("^Z\r\n[1]+  Stopped                 sleep 97\r\nover\r\n{PROMPT}");
+    assert_eq!(shell.expect(PROMPT).await, expected);
+    shell.press("exit\r").await;
+    shell.expect(PROMPT).await;
+    shell.press("exit 3\r").await;
+    assert_eq!(shell.finish().await.0, Some(3));
+    expect_nothing_left(&sandbox).await;
+}
+
+#[tokio::test]
+async fn a_background_job_that_reads_or_writes_is_stopped() {
+    let sandbox = sandbox();
+    let mut shell = Terminal::shell(&sandbox).await;
+    shell.run("cat &").await;
+    assert_eq!(shell.next_report().await, "\n[1]+  Stopped                 cat\n");
+    shell.press("fg\r").await;
+    shell.expect("cat\r\n").await;
+    shell.press("typed\r").await;
+    shell.expect("typed\r\ntyped\r\n").await;
+    shell.press("\x04").await;
+    shell.expect(PROMPT).await;
+    shell.run("stty tostop").await;
+    shell.run("(sleep 0.1; echo late) &").await;
+    assert!(shell.next_report().await.starts_with("\n[1]+  Stopped "), "the writer is stopped");
+    shell.press("fg\r").await;
+    shell.expect("\r\nlate\r\n").await;
+    shell.expect(PROMPT).await;
+    shell.press("exit\r").await;
+    assert_eq!(shell.finish().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn ctrl_z_without_a_shell_has_no_effect() {
+    let sandbox = sandbox();
+    let mut alone = Terminal::start(&sandbox, "echo ready; cat").await;
+    alone.expect("ready\r\n").await;
+    alone.press("\x1atyped\r").await;
+    alone.expect("^Ztyped\r\ntyped\r\n").await;
+    alone.press("\x04").await;
+    assert_eq!(alone.finish().await.0, Some(0));
 }
 
 #[tokio::test]

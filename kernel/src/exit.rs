@@ -1,6 +1,7 @@
 //! Process exit: releasing resources, notifying the parent, reaping zombies.
 
 use crate::errno::Errno;
+use crate::execution::ExecutionId;
 use crate::kernel::Kernel;
 use crate::open_file::FileObject;
 use crate::process::{ExitStatus, Pid, Process};
@@ -14,6 +15,23 @@ pub(crate) enum WaitTarget {
     Any,
     One(u32),
     Group(u32),
+}
+
+/// The change of a child that a `wait` call returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChildChange {
+    Exited(ExitStatus),
+    Stopped(Signal),
+}
+
+impl ChildChange {
+    /// Encodes the change as `wait` of `tidebox_v1` writes it: an exit status, or 512 + *n* for a stop by signal *n*.
+    pub(crate) fn to_abi(self) -> u32 {
+        match self {
+            Self::Exited(status) => status.to_abi(),
+            Self::Stopped(signal) => 512 + u32::from(signal.number()),
+        }
+    }
 }
 
 impl Kernel {
@@ -62,9 +80,10 @@ impl Kernel {
         }
         self.cancel_pending_opens(pid);
         self.release_dir(cwd);
-        for child in children {
-            self.orphan(child);
+        for child in &children {
+            self.orphan(*child);
         }
+        self.continue_orphans(execution, &children);
     }
 
     /// Handles a child whose parent has exited: no process will wait for it.
@@ -100,8 +119,14 @@ impl Kernel {
         }
     }
 
-    /// Returns an ended child that matches; `None` if all matching children still run. `CHILD` if no child matches.
-    pub(crate) fn find_exited_child(&self, pid: Pid, which: WaitTarget) -> Result<Option<(Pid, ExitStatus)>, Errno> {
+    /// Returns a child that matches and has ended or, with `untraced`, has stopped since the last report; `None` without such a
+    /// change. `CHILD` if no child matches.
+    pub(crate) fn find_changed_child(
+        &self,
+        pid: Pid,
+        which: WaitTarget,
+        untraced: bool,
+    ) -> Result<Option<(Pid, ChildChange)>, Errno> {
         let mut any = false;
         for child in &self.process(pid)?.children {
             let Some(child) = self.processes.get(*child) else {
@@ -113,11 +138,24 @@ impl Kernel {
                 WaitTarget::Group(group) => child.group == group,
             };
             any |= matches;
-            if let (true, Some(status)) = (matches, child.ended) {
-                return Ok(Some((child.pid, status)));
+            let stop = child.unreported_stop().filter(|_| untraced).map(ChildChange::Stopped);
+            if let (true, Some(change)) = (matches, child.ended.map(ChildChange::Exited).or(stop)) {
+                return Ok(Some((child.pid, change)));
             }
         }
         if any { Ok(None) } else { Err(Errno::Child) }
+    }
+
+    /// Completes the report of a change: removes an ended child, and records that a stop was reported.
+    pub(crate) fn child_reported(&mut self, child: Pid, change: ChildChange) {
+        match change {
+            ChildChange::Exited(_) => self.reap(child),
+            ChildChange::Stopped(_) => {
+                if let Some(stopped) = self.processes.get_mut(child).and_then(|process| process.stopped.as_mut()) {
+                    stopped.unreported = None;
+                }
+            }
+        }
     }
 
     /// Sends `signal` (`None` only checks) to every process that `wanted` selects. `SRCH` if it selects none.
@@ -126,14 +164,55 @@ impl Kernel {
         signal: Option<Signal>,
         selects: impl Fn(&Process) -> bool,
     ) -> Result<(), Errno> {
-        let mut any = false;
+        let (mut any, mut parents) = (false, Vec::new());
         for process in self.processes.iter_mut().filter(|p| selects(p)) {
             any = true;
             if let Some(signal) = signal {
+                let was_stopped = process.stopped.is_some();
                 process.signal(signal);
+                if process.stopped.is_some() && !was_stopped {
+                    parents.push(Pid(process.parent));
+                }
             }
         }
+        for parent in parents {
+            self.notify_of_stop(parent);
+        }
         if any { Ok(()) } else { Err(Errno::Srch) }
+    }
+
+    /// Notifies the parent of a child that was stopped.
+    fn notify_of_stop(&mut self, parent: Pid) {
+        if let Some(parent) = self.processes.get_mut(parent).filter(|parent| parent.ended.is_none()) {
+            parent.signal(Signal::Chld);
+            parent.wake();
+        }
+    }
+
+    /// Returns whether no process of a group has its parent in another group of the execution, so that no shell could continue the
+    /// group (POSIX: an orphaned process group).
+    pub(crate) fn is_orphaned(&self, execution: ExecutionId, group: u32) -> bool {
+        let members =
+            self.processes.iter().filter(|p| p.execution == execution && p.group == group && p.ended.is_none());
+        let parents = members.filter_map(|process| self.processes.get(Pid(process.parent)));
+        !{ parents }.any(|parent| parent.execution == execution && parent.group != group && parent.ended.is_none())
+    }
+
+    /// Sends SIGHUP and SIGCONT to the stopped groups of children that the end of their parent has orphaned.
+    fn continue_orphans(&mut self, execution: ExecutionId, children: &[Pid]) {
+        for child in children {
+            let Some(group) =
+                self.processes.get(*child).filter(|child| child.stopped.is_some()).map(|child| child.group)
+            else {
+                continue;
+            };
+            if self.is_orphaned(execution, group) {
+                for signal in [Signal::Hup, Signal::Cont] {
+                    // The group has a member, the child.
+                    let _ = self.signal_all(Some(signal), |p| p.execution == execution && p.group == group);
+                }
+            }
+        }
     }
 
     /// Writes a host message to the process's standard error, such as "out of memory", which the guest cannot print itself. It

@@ -190,6 +190,8 @@ pub(crate) struct BlockedCall {
 /// State of a stopped process.
 #[derive(Debug, Default)]
 pub(crate) struct Stopped {
+    /// The signal that stopped it, until its parent has waited for the stop.
+    pub(crate) unreported: Option<Signal>,
     /// Wakes the engine when the process continues or is killed.
     waker: Option<Waker>,
     /// A fatal signal that takes effect when the process continues.
@@ -230,11 +232,13 @@ impl Process {
                 self.flags.set_fatal_signal(fatal);
             }
             stopped.waker.into_iter().for_each(Waker::wake);
+            // A read in the background is tried again.
+            self.wake();
         }
         match self.signals.effect(signal) {
             Effect::Nothing => return,
             Effect::Stop => {
-                self.stopped.get_or_insert_default();
+                self.stopped.get_or_insert_with(|| Stopped { unreported: Some(signal), ..Stopped::default() });
                 self.flags.set_stopped(true);
                 return;
             }
@@ -294,6 +298,11 @@ impl Process {
             }
             None => false,
         }
+    }
+
+    /// Returns the signal that stopped it, if its parent has not waited for that.
+    pub(crate) fn unreported_stop(&self) -> Option<Signal> {
+        self.stopped.as_ref().and_then(|stopped| stopped.unreported)
     }
 
     /// Returns whether only another process, or time, can resume it.

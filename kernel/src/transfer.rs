@@ -336,7 +336,7 @@ pub(crate) fn write(
         FileObject::Socket(_) | FileObject::Terminal(_) if at.is_some() => Err(Errno::Spipe.into()),
         FileObject::Terminal(terminal) => {
             let terminal = *terminal;
-            write_terminal(k, source, terminal)
+            write_terminal(k, pid, source, terminal)
         }
         FileObject::Socket(socket) => {
             let (socket, nonblock) = (*socket, open.has(flag::NONBLOCK));

@@ -137,8 +137,11 @@ impl Call {
     /// Returns its exit status, as its parent receives it.
     pub(super) fn status(&self, stage: &Stage) -> Option<ExitStatus> {
         let k = stage.k();
-        k.find_exited_child(stage.root, crate::exit::WaitTarget::One(self.pid.0))
-            .expect("a child")
-            .map(|(_, status)| status)
+        k.find_changed_child(stage.root, crate::exit::WaitTarget::One(self.pid.0), false).expect("a child").and_then(
+            |(_, change)| match change {
+                crate::exit::ChildChange::Exited(status) => Some(status),
+                crate::exit::ChildChange::Stopped(_) => None,
+            },
+        )
     }
 }

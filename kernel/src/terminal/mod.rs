@@ -14,9 +14,9 @@ use crate::errno::Errno;
 use crate::execution::ExecutionId;
 use crate::kernel::Kernel;
 use crate::open_file::FileObject;
-use crate::process::Pid;
+use crate::process::{Pid, Process};
 use crate::readiness::Readiness;
-use crate::signal::Signal;
+use crate::signal::{Effect, Signal};
 use crate::syscall::SyscallError;
 use crate::transfer::{Source, Target};
 use crate::waiters::Waiters;
@@ -96,8 +96,10 @@ impl Kernel {
         fd: u32,
         state: TerminalState,
         flush: bool,
-    ) -> Result<(), Errno> {
-        let (number, terminal) = self.terminal_of_fd(pid, fd)?;
+    ) -> Result<(), SyscallError> {
+        let (number, _) = self.terminal_of_fd(pid, fd)?;
+        self.stop_background(pid, number, Signal::Ttou)?;
+        let (_, terminal) = self.terminal_of_fd(pid, fd)?;
         if flush {
             terminal.line.flush();
         }
@@ -109,16 +111,17 @@ impl Kernel {
     }
 
     /// Returns the foreground group, after setting it unless `group` is 0. `PERM` for a group of another execution.
-    pub(crate) fn terminal_group(&mut self, pid: Pid, fd: u32, group: u32) -> Result<u32, Errno> {
+    pub(crate) fn terminal_group(&mut self, pid: Pid, fd: u32, group: u32) -> Result<u32, SyscallError> {
         let (number, terminal) = self.terminal_of_fd(pid, fd)?;
         let (execution, foreground) = (terminal.execution, terminal.foreground);
         if group == 0 {
             return Ok(foreground);
         }
         if self.process(pid)?.execution != execution {
-            return Err(Errno::Perm);
+            return Err(Errno::Perm.into());
         }
         let group = self.check_group(execution, group)?;
+        self.stop_background(pid, number, Signal::Ttou)?;
         self.set_foreground(number, group);
         Ok(group)
     }
@@ -139,9 +142,42 @@ impl Kernel {
         }
     }
 
+    /// Stops the group of a caller in the background by SIGTTIN or SIGTTOU, as POSIX specifies for job control. A caller that
+    /// ignores SIGTTOU may continue; `IO` for one that ignores SIGTTIN, or whose group no shell could continue.
+    fn stop_background(&mut self, pid: Pid, number: u32, signal: Signal) -> Result<(), SyscallError> {
+        let process = self.process(pid)?;
+        let (execution, group, ignores) =
+            (process.execution, process.group, process.signals.effect(signal) == Effect::Nothing);
+        let terminal = self.terminals.get(number).ok_or(Errno::Io)?;
+        if execution != terminal.execution || group == terminal.foreground {
+            return Ok(());
+        }
+        if ignores && signal == Signal::Ttou {
+            return Ok(());
+        }
+        if ignores || self.is_orphaned(execution, group) {
+            return Err(Errno::Io.into());
+        }
+        // The group has a member, the caller.
+        let _ = self.signal_all(Some(signal), |process| process.execution == execution && process.group == group);
+        if let Some(terminal) = self.terminals.get_mut(number) {
+            terminal.waiters.add_process(pid);
+        }
+        // Tried again when the process continues or its group comes to the foreground.
+        Err(SyscallError::Block(None))
+    }
+
     fn signal_foreground(&mut self, number: u32, signal: Signal) {
         let Some(Terminal { execution, foreground, .. }) = self.terminals.get(number) else { return };
         let (execution, foreground) = (*execution, *foreground);
+        if signal == Signal::Tstp && self.is_orphaned(execution, foreground) {
+            // No shell could continue it. Programs that catch the signal still get it.
+            let catches = |process: &Process| process.signals.effect(signal) == Effect::Catch;
+            let selects =
+                |process: &Process| process.execution == execution && process.group == foreground && catches(process);
+            let _ = self.signal_all(Some(signal), selects);
+            return;
+        }
         // An empty group gets nothing, as on Linux.
         let _ = self.signal_all(Some(signal), |process| process.execution == execution && process.group == foreground);
     }
@@ -239,8 +275,7 @@ impl Kernel {
     }
 }
 
-/// Reads from a terminal. A process of a background group gets `IO`, as one of an orphaned group on Linux: the shell has no job
-/// control that could continue it after SIGTTIN.
+/// Reads from a terminal. A process of a background group is stopped by SIGTTIN.
 pub(crate) fn read_terminal(
     k: &mut Kernel,
     pid: Pid,
@@ -249,14 +284,12 @@ pub(crate) fn read_terminal(
     nonblock: bool,
 ) -> Result<u32, SyscallError> {
     let now = k.monotonic();
-    let process = k.processes.get_mut(pid).ok_or(Errno::Srch)?;
-    let terminal = k.terminals.get_mut(number).ok_or(Errno::Io)?;
-    if terminal.is_hung_up || target.total() == 0 {
+    if k.terminals.get(number).ok_or(Errno::Io)?.is_hung_up || target.total() == 0 {
         return Ok(0);
     }
-    if process.execution == terminal.execution && process.group != terminal.foreground {
-        return Err(Errno::Io.into());
-    }
+    k.stop_background(pid, number, Signal::Ttin)?;
+    let process = k.processes.get_mut(pid).ok_or(Errno::Srch)?;
+    let terminal = k.terminals.get_mut(number).ok_or(Errno::Io)?;
     let started = *process.blocked.since.get_or_insert(now);
     let times = ReadTimes { now, started, last_input: terminal.last_input };
     let count = match terminal.line.state(target.total() as usize, times) {
@@ -277,8 +310,18 @@ pub(crate) fn read_terminal(
     Ok(copied)
 }
 
-/// Writes to a terminal.
-pub(crate) fn write_terminal(k: &mut Kernel, source: &mut impl Source, number: u32) -> Result<u32, SyscallError> {
+/// Writes to a terminal. If `TOSTOP` is set, a process of a background group is stopped by SIGTTOU.
+pub(crate) fn write_terminal(
+    k: &mut Kernel,
+    pid: Pid,
+    source: &mut impl Source,
+    number: u32,
+) -> Result<u32, SyscallError> {
+    let stops =
+        |terminal: &Terminal| !terminal.is_hung_up && terminal.line.settings().has_local(settings::local::TOSTOP);
+    if k.terminals.get(number).is_some_and(stops) {
+        k.stop_background(pid, number, Signal::Ttou)?;
+    }
     let Kernel { terminals, executions, scratch, .. } = k;
     let terminal = terminals.get_mut(number).filter(|terminal| !terminal.is_hung_up).ok_or(Errno::Io)?;
     let execution = terminal.execution;

@@ -45,6 +45,7 @@ pub(crate) mod local {
     pub(crate) const ECHOK: u32 = 0o40;
     pub(crate) const ECHONL: u32 = 0o100;
     pub(crate) const NOFLSH: u32 = 0o200;
+    pub(crate) const TOSTOP: u32 = 0o400;
     pub(crate) const ECHOCTL: u32 = 0o1_000;
     pub(crate) const ECHOKE: u32 = 0o4_000;
     pub(crate) const IEXTEN: u32 = 0o100_000;

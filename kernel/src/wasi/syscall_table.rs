@@ -91,8 +91,6 @@ macro_rules! tidebox_v1_nonblocking {
             sock_listen(fd: u32, backlog: u32);
             sock_name(fd: u32, of_peer: u32, out: u32);
             tty_get(fd: u32, out: u32);
-            tty_set(fd: u32, when: u32, from: u32);
-            tty_group(fd: u32, group: u32, out: u32);
             sig_set(signal: u32, disposition: u32);
             sig_take(out: u32);
             umask(mask: u32, out: u32);
@@ -117,6 +115,8 @@ macro_rules! tidebox_v1_yielding {
             stat(path: u32, len: u32, flags: u32, out: u32);
             access(path: u32, len: u32, mode: u32);
             sock_connect(fd: u32, address: u32);
+            tty_set(fd: u32, when: u32, from: u32);
+            tty_group(fd: u32, group: u32, out: u32);
             wait(target: i32, flags: u32, out: u32);
         }
     };

@@ -36,8 +36,9 @@ pub use file::{
     remove_dir, rename, set_times, stat, symlink, umask, unlink,
 };
 pub use process::{
-    CpuTimes, Disposition, ExitStatus, Ids, Limits, WaitResult, args, cpu_times, environ, exit, fork, getids, kill,
-    limits, monotonic_ns, nesting_reached, nice, random, realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
+    ChildChange, CpuTimes, Disposition, ExitStatus, Ids, Limits, WaitResult, args, cpu_times, environ, exit, fork,
+    getids, kill, limits, monotonic_ns, nesting_reached, nice, random, realtime_ns, setpgid, sig_set, sig_take, spawn,
+    wait, wait_change,
 };
 pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, shell_session, store_shell_state};

@@ -68,6 +68,15 @@ pub struct WaitResult {
     pub status: ExitStatus,
 }
 
+/// Change of a child that [`wait_change`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildChange {
+    /// It has ended.
+    Ended(ExitStatus),
+    /// It was stopped by this signal and can be continued.
+    Stopped(u8),
+}
+
 /// Signal disposition of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
@@ -97,6 +106,11 @@ pub fn fork<'a>(child: impl FnOnce() + 'a) -> Result<u32> {
 /// With `block` false, `None` means that none has ended. Errors: `CHILD`, `INTR`.
 pub fn wait(pid: i32, block: bool) -> Result<Option<WaitResult>> {
     border::wait(pid, block)
+}
+
+/// Waits like [`wait`], also for a child that is stopped. Each stop is returned once.
+pub fn wait_change(pid: i32, block: bool) -> Result<Option<(u32, ChildChange)>> {
+    border::wait_change(pid, block)
 }
 
 /// Returns the ids of the caller.

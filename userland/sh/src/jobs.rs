@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use tidebox_rt::{self as rt, Errno, ExitStatus};
+use tidebox_rt::{self as rt, ChildChange, Errno, ExitStatus};
 
 use crate::ir::{Bytes, Simple};
+use crate::job_control::NewGroup;
 use crate::state::{EvalResult, Shell};
 use crate::trap::{INT, Keyboard};
 
@@ -23,6 +24,15 @@ pub(crate) struct StoredJob {
     pub(crate) pids: Vec<u32>,
     pub(crate) text: Bytes,
     pub(crate) grouped: bool,
+}
+
+/// Waits for the end of a child or, with `untraced`, its stop.
+fn wait_for_change(pid: u32, block: bool, untraced: bool) -> rt::Result<Option<ChildChange>> {
+    let pid = i32::try_from(pid).unwrap_or(i32::MAX);
+    if untraced {
+        return Ok(rt::wait_change(pid, block)?.map(|(_, change)| change));
+    }
+    Ok(rt::wait(pid, block)?.map(|waited| ChildChange::Ended(waited.status)))
 }
 
 /// Returns whether a process runs.
@@ -43,17 +53,50 @@ pub(crate) struct Job {
     adopted: bool,
     /// The number of the last job that still ran when this one was started, which `%-` means then.
     before: Option<u32>,
+    /// Number of the stop among all stops of the shell, so that the last stopped job is the current one.
+    stops: u64,
+    /// A stop has not been reported at a prompt.
+    pub(crate) reports_stop: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
     pub(crate) status: Option<ExitStatus>,
+    /// The signal that has stopped it.
+    pub(crate) stopped: Option<u8>,
+}
+
+impl Process {
+    fn running(pid: u32) -> Self {
+        Self { pid, status: None, stopped: None }
+    }
+
+    /// A process after a change.
+    pub(crate) fn changed(pid: u32, change: ChildChange) -> Self {
+        match change {
+            ChildChange::Ended(status) => Self { status: Some(status), ..Self::running(pid) },
+            ChildChange::Stopped(signal) => Self { stopped: Some(signal), ..Self::running(pid) },
+        }
+    }
 }
 
 impl Job {
     pub(crate) fn pid(&self) -> u32 {
         self.processes.last().map_or(0, |process| process.pid)
+    }
+
+    /// The process group of a job that has its own.
+    pub(crate) fn group(&self) -> u32 {
+        self.processes.first().map_or(0, |process| process.pid)
+    }
+
+    /// The signal that has stopped the job: none of its processes runs, and not all have ended.
+    pub(crate) fn stop(&self) -> Option<u8> {
+        if self.processes.iter().any(|process| process.status.is_none() && process.stopped.is_none()) {
+            return None;
+        }
+        self.processes.iter().rev().filter(|process| process.status.is_none()).find_map(|process| process.stopped)
     }
 
     /// The exit status, once every process has ended.
@@ -79,8 +122,12 @@ pub(crate) struct Jobs {
     pub(crate) inherited: bool,
     /// This is a subshell other than a substitution, which has no job control even under `set -m`.
     pub(crate) uncontrolled: bool,
-    /// The next process is a job with its own process group.
-    pub(crate) starting: bool,
+    /// The process group of the next process.
+    pub(crate) starting: NewGroup,
+    /// The shell has warned that it ends with stopped jobs.
+    pub(crate) warned: bool,
+    /// Number of stops until now.
+    stops: u64,
     /// `$!`.
     pub(crate) last_pid: Option<u32>,
     /// The program that this subshell ends with.
@@ -96,24 +143,39 @@ impl Jobs {
         if std::mem::take(&mut self.inherited) {
             self.list.clear();
         }
-        let number = self.list.iter().map(|job| job.number).max().unwrap_or(0) + 1;
-        let processes = pids.iter().map(|&pid| Process { pid, status: None }).collect();
-        let before = self.list.iter().rev().find(|job| job.status().is_none()).map(|job| job.number);
-        self.list.push(Job { number, processes, text, grouped, adopted: false, before });
+        let processes = pids.iter().map(|&pid| Process::running(pid)).collect();
+        let number = self.push(processes, text, grouped);
         self.last_pid = pids.last().copied();
+        number
+    }
+
+    /// Adds a command that was stopped in the foreground. Returns its index.
+    pub(crate) fn add_stopped(&mut self, processes: Vec<Process>, text: Bytes) -> usize {
+        self.push(processes, text, true);
+        let at = self.list.len().saturating_sub(1);
+        self.note_stopped_job(at);
+        at
+    }
+
+    fn push(&mut self, processes: Vec<Process>, text: Bytes, grouped: bool) -> u32 {
+        let number = self.list.iter().map(|job| job.number).max().unwrap_or(0) + 1;
+        let before = self.list.iter().rev().find(|job| job.status().is_none()).map(|job| job.number);
+        let (adopted, stops, reports_stop) = (false, 0, false);
+        self.list.push(Job { number, processes, text, grouped, adopted, before, stops, reports_stop });
         number
     }
 
     /// Adds a job of an earlier shell of the session, if one of its processes still runs.
     pub(crate) fn adopt(&mut self, stored: StoredJob) {
-        let processes: Vec<Process> = stored.pids.iter().map(|&pid| Process { pid, status: None }).collect();
+        let processes: Vec<Process> = stored.pids.iter().map(|&pid| Process::running(pid)).collect();
         if !processes.iter().any(|process| is_alive(process.pid)) {
             return;
         }
         self.last_pid = stored.pids.last().copied();
         let before = self.list.last().map(|job| job.number);
         let StoredJob { number, text, grouped, .. } = stored;
-        self.list.push(Job { number, processes, text, grouped, adopted: true, before });
+        let (adopted, stops, reports_stop) = (true, 0, false);
+        self.list.push(Job { number, processes, text, grouped, adopted, before, stops, reports_stop });
     }
 
     /// Returns the jobs that run.
@@ -142,6 +204,26 @@ impl Jobs {
             if process.pid == pid {
                 process.status = Some(status);
             }
+        }
+    }
+
+    /// Records the stop of a process.
+    pub(crate) fn note_stop(&mut self, pid: u32, signal: u8) {
+        for at in 0..self.list.len() {
+            let Some(job) = self.list.get_mut(at) else { return };
+            let Some(process) = job.processes.iter_mut().find(|process| process.pid == pid) else { continue };
+            process.stopped = Some(signal);
+            if job.stop().is_some() {
+                self.note_stopped_job(at);
+            }
+        }
+    }
+
+    fn note_stopped_job(&mut self, at: usize) {
+        self.warned = false;
+        self.stops += 1;
+        if let Some(job) = self.list.get_mut(at) {
+            (job.stops, job.reports_stop) = (self.stops, true);
         }
     }
 
@@ -174,9 +256,32 @@ impl Jobs {
         self.substituted.clear();
     }
 
-    /// The index of the job that `%-` denotes: the one that ran before the newest was started, or else the last other
-    /// running one.
+    /// Indexes of the stopped jobs, the last stopped one first.
+    fn stopped(&self) -> Vec<usize> {
+        let mut found: Vec<(u64, usize)> = Vec::new();
+        found.extend(
+            self.list.iter().enumerate().filter(|(_, job)| job.stop().is_some()).map(|(at, job)| (job.stops, at)),
+        );
+        found.sort_unstable();
+        found.into_iter().rev().map(|(_, at)| at).collect()
+    }
+
+    /// The index of the job that `%+` denotes: the one that was stopped last, or else the newest.
+    pub(crate) fn current(&self) -> Option<usize> {
+        self.stopped().first().copied().or(self.list.len().checked_sub(1))
+    }
+
+    /// The index of the job that `%-` denotes: the one that was stopped before the current one, the one that ran before the newest
+    /// was started, or else the last other running one.
     pub(crate) fn previous(&self) -> Option<usize> {
+        match *self.stopped() {
+            [_, second, ..] => Some(second),
+            [only] if only + 1 < self.list.len() => self.list.len().checked_sub(1),
+            _ => self.before_newest(),
+        }
+    }
+
+    fn before_newest(&self) -> Option<usize> {
         let (newest, others) = self.list.split_last()?;
         let kept = others.iter().position(|job| Some(job.number) == newest.before);
         kept.or_else(|| newest.before.and_then(|_| others.iter().rposition(|job| job.status().is_none())))
@@ -185,7 +290,7 @@ impl Jobs {
     /// The index of the job that `%n`, `%%`, `%+`, `%-`, `%text` or `%?text` denotes.
     pub(crate) fn find(&self, spec: &[u8]) -> Result<usize, JobLookupError> {
         let spec = spec.strip_prefix(b"%").unwrap_or(spec);
-        let newest = self.list.len().checked_sub(1);
+        let newest = self.current();
         let found = match spec {
             b"" | b"%" | b"+" => newest,
             b"-" => self.previous().or(newest),
@@ -214,6 +319,14 @@ impl Jobs {
 impl Shell {
     /// Waits until `pid` has ended. Traps of signals that arrive during the wait run afterwards.
     pub(crate) fn wait_pid(&mut self, pid: u32) -> EvalResult<ExitStatus> {
+        Ok(match self.wait_child(pid, false)? {
+            ChildChange::Ended(status) => status,
+            ChildChange::Stopped(signal) => ExitStatus::Killed(signal),
+        })
+    }
+
+    /// Waits like [`Self::wait_pid`], and with `untraced` also until the process is stopped.
+    pub(crate) fn wait_child(&mut self, pid: u32, untraced: bool) -> EvalResult<ChildChange> {
         self.io.flush();
         let reads_keys = self.traps.keyboard != Keyboard::Unused;
         let was_interrupted = reads_keys && {
@@ -221,10 +334,10 @@ impl Shell {
             self.traps.has_interrupt()
         };
         loop {
-            match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
-                Ok(Some(waited)) => {
+            match wait_for_change(pid, true, untraced) {
+                Ok(Some(change)) => {
                     self.traps.child_ended();
-                    if reads_keys && !was_interrupted && waited.status != ExitStatus::Killed(INT) {
+                    if reads_keys && !was_interrupted && change != ChildChange::Ended(ExitStatus::Killed(INT)) {
                         // The program has handled it. A trap of the shell runs nevertheless.
                         self.catch_signals();
                         if self.traps.get(INT).is_none() {
@@ -234,13 +347,21 @@ impl Shell {
                     if self.has_terminal() {
                         self.update_window();
                     }
-                    return Ok(waited.status);
+                    return Ok(change);
                 }
                 Ok(None) => {}
                 Err(Errno::INTR) => self.catch_signals(),
                 // The process was already reaped.
-                Err(_) => return Ok(ExitStatus::Exited(127)),
+                Err(_) => return Ok(ChildChange::Ended(ExitStatus::Exited(127))),
             }
+        }
+    }
+
+    /// Records a change of a background process.
+    fn record_change(&mut self, pid: u32, change: ChildChange) {
+        match change {
+            ChildChange::Ended(status) => self.record_end(pid, status),
+            ChildChange::Stopped(signal) => self.jobs.note_stop(pid, signal),
         }
     }
 
@@ -263,8 +384,8 @@ impl Shell {
         let running: Vec<u32> =
             processes.filter(|process| process.status.is_none()).map(|process| process.pid).collect();
         for pid in running {
-            match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), false) {
-                Ok(Some(waited)) => self.record_end(waited.pid, waited.status),
+            match wait_for_change(pid, false, self.options.monitor) {
+                Ok(Some(change)) => self.record_change(pid, change),
                 Err(Errno::CHILD) => self.record_end(pid, ExitStatus::Exited(127)),
                 Ok(None) | Err(_) => {}
             }
@@ -284,6 +405,10 @@ impl Shell {
             return;
         }
         self.reap();
+        let shows = self.options.interactive && !self.process.forked;
+        while let Some(at) = self.jobs.list.iter().position(|job| shows && job.reports_stop && job.stop().is_some()) {
+            self.report_stop(at);
+        }
         while let Some(at) = self.jobs.list.iter().position(|job| self.should_report(job)) {
             if self.options.interactive && !self.process.forked {
                 let line = self.job_line(at, false);
@@ -352,21 +477,25 @@ impl Shell {
         self.report_error(text);
     }
 
-    /// Waits for the job at `index`; `None` when a trapped signal ended the waiting, whose status is set.
+    /// Waits for the job at `index`; `None` if it is stopped, or a trapped signal has ended the waiting, whose status is set.
     pub(crate) fn wait_job(&mut self, index: usize) -> EvalResult<Option<ExitStatus>> {
         self.io.flush();
         loop {
             let Some(job) = self.jobs.list.get(index) else { return Ok(None) };
-            let Some(process) = job.processes.iter().find(|process| process.status.is_none()) else {
-                return Ok(job.status());
-            };
+            let mut left = job.processes.iter().filter(|process| process.status.is_none());
+            let running = left.clone().find(|process| process.stopped.is_none());
+            let Some(process) = running.or_else(|| left.next()) else { return Ok(job.status()) };
             let pid = process.pid;
+            if let Some(signal) = job.stop() {
+                self.status = 128_u8.saturating_add(signal);
+                return Ok(None);
+            }
             if job.adopted {
                 std::thread::sleep(ADOPTED_WAIT);
                 self.jobs.reap_adopted();
             } else {
-                match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
-                    Ok(Some(waited)) => self.record_end(waited.pid, waited.status),
+                match wait_for_change(pid, true, self.controls_jobs()) {
+                    Ok(Some(change)) => self.record_change(pid, change),
                     Ok(None) | Err(Errno::INTR) => {}
                     Err(_) => self.record_end(pid, ExitStatus::Exited(127)),
                 }

@@ -9,9 +9,6 @@ use crate::vars::{Value, Var};
 /// Status of a command that the interrupt key ended.
 const INTERRUPTED: u8 = 130;
 
-/// SIGCONT.
-const CONT: u32 = 18;
-
 impl Shell {
     /// Prepares a shell on a terminal. In an interactive one keys interrupt its commands, and its background jobs have
     /// separate process groups. Returns `false` for other shells.
@@ -56,12 +53,13 @@ impl Shell {
         if self.is_interrupt(signal) { self.interrupt() } else { self.run_trap(signal) }
     }
 
-    /// Before a prompt: restores the settings if the last program was killed, which may have left others, and updates `LINES` and
-    /// `COLUMNS`.
+    /// Before a prompt: reports jobs, updates `LINES` and `COLUMNS`, and restores the settings if the last program was killed, which
+    /// may have left others.
     pub(crate) fn update_terminal(&mut self) {
         if !self.has_terminal() {
             return;
         }
+        self.notify_jobs();
         let Ok(mode) = rt::terminal_mode(0) else { return };
         let (rows, columns) = (mode.rows, mode.columns);
         match &self.terminal_mode {
@@ -97,7 +95,7 @@ impl Shell {
         if self.has_terminal() {
             // The job may have ended.
             let _ = rt::terminal_group(0, group);
-            let _ = rt::kill(i32::try_from(group).map_or(0, |group| -group), CONT);
+            let _ = rt::kill(i32::try_from(group).map_or(0, |group| -group), crate::job_control::CONT);
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) enum Keyboard {
     Unused,
     /// As bash, the shell ends by SIGINT only if the program that it waits for does.
     Script,
-    /// SIGINT discards the command, and SIGQUIT and SIGTERM are ignored.
+    /// SIGINT discards the command. SIGQUIT, SIGTERM and the signals that stop are ignored.
     Interactive,
 }
 
@@ -61,6 +61,8 @@ pub(crate) struct Traps {
     pub(crate) background: bool,
     /// Use of the keys of a terminal that send signals.
     pub(crate) keyboard: Keyboard,
+    /// No shell would continue this process: it belongs to an interactive shell without being a job of it.
+    pub(crate) unstoppable: bool,
     /// Signals that this subshell ignores because it runs in the background.
     background_ignored: Vec<u8>,
     /// Traps of arriving signals run after the redirections of the command are undone.
@@ -76,11 +78,14 @@ pub(crate) struct Traps {
 /// SIGINT and SIGQUIT, which background processes without job control ignore.
 const BACKGROUND: [u8; 2] = [2, 3];
 
-/// SIGTSTP. A stopped program could not be continued, because `fg` and `wait` do not see that it has stopped.
-const TSTP: u8 = 20;
+/// SIGTSTP, SIGTTIN and SIGTTOU, which stop a process.
+const STOP_SIGNALS: [u8; 3] = [20, 21, 22];
+
+/// The set of these signals.
+pub(crate) const STOPS: u64 = 1 << 20 | 1 << 21 | 1 << 22;
 
 /// Signals with another disposition in a shell on a terminal.
-const KEYBOARD: [u8; 4] = [INT, 3, 15, TSTP];
+const KEYBOARD: [u8; 6] = [INT, 3, 15, 20, 21, 22];
 
 impl Traps {
     /// Handles the signals of the keys of a terminal.
@@ -92,6 +97,17 @@ impl Traps {
     /// Returns whether the interrupt key was pressed and has had no effect yet.
     pub(crate) fn has_interrupt(&self) -> bool {
         self.pending >> INT & 1 == 1
+    }
+
+    /// Notes that the interrupt key has ended a job.
+    pub(crate) fn note_interrupt(&mut self) {
+        self.pending |= 1 << INT;
+    }
+
+    /// Ignores the signals that stop a process.
+    pub(crate) fn ignore_stops(&mut self) {
+        self.unstoppable = true;
+        STOP_SIGNALS.into_iter().for_each(|signal| self.apply_disposition(signal));
     }
 
     /// Forgets an interrupt that arrived while a program handled it.
@@ -223,7 +239,7 @@ impl Traps {
         let disposition = match self.get(signal) {
             None if self.background_ignored.contains(&signal) => Disposition::Ignore,
             None if self.keyboard != Keyboard::Unused && signal == INT => Disposition::Note,
-            None if self.keyboard != Keyboard::Unused && signal == TSTP => Disposition::Ignore,
+            None if self.unstoppable && STOP_SIGNALS.contains(&signal) => Disposition::Ignore,
             None if self.keyboard == Keyboard::Interactive && KEYBOARD.contains(&signal) => Disposition::Ignore,
             None if FATAL.contains(&signal) && self.get(EXIT).is_some_and(|text| !text.is_empty()) => Disposition::Note,
             None => Disposition::Default,
@@ -268,8 +284,7 @@ impl Traps {
     /// Signals that a program starts with ignored; bit *n* is signal *n*.
     pub(crate) fn ignored(&self) -> u64 {
         let background = if self.background { BACKGROUND.iter().fold(0, |set, s| set | 1 << s) } else { 0 };
-        let background =
-            background | if self.keyboard != Keyboard::Unused && self.get(TSTP).is_none() { 1 << TSTP } else { 0 };
+        let background = background | if self.unstoppable { STOPS } else { 0 };
         self.set.iter().filter(|(s, text)| *s < 64 && text.is_empty()).fold(background, |set, (s, _)| set | 1 << s)
     }
 }

@@ -170,14 +170,74 @@ fn a_waiting_reader_is_interrupted_by_a_key() {
     assert_eq!(screen(&mut g), "^C");
 }
 
+const UNTRACED: u32 = 2;
+const IGNORE: u32 = 1;
+
+/// The change that `wait` with `UNTRACED` returns without blocking: pid and status, or zeros.
+fn change(g: &mut Guest) -> (u32, u32) {
+    assert_eq!(call!(g, tidebox::wait(-1, UNTRACED | 1, OUT)), OK);
+    (g.u32(OUT), g.u32(OUT + 4))
+}
+
 #[test]
-fn a_background_group_cannot_read_and_can_write() {
+fn a_background_reader_is_stopped_until_it_may_read() {
     let mut g = guest();
     let child = background(&mut g);
     press(&mut g, b"line\n");
-    assert_eq!(g.as_process(child, |g| g.read(0, 10)), Err(done(Errno::Io)));
+    assert_eq!(g.as_process(child, |g| g.read(0, 10)), Err(WAITS));
+    assert_eq!(change(&mut g), (child.0, 512 + 21));
+    assert_eq!(change(&mut g), (0, 0), "a stop is reported once");
+    let group = child.0.cast_signed();
+    assert_eq!(call!(&mut g, tidebox::kill(-group, 18)), OK);
+    assert_eq!(g.as_process(child, |g| g.read(0, 10)), Err(WAITS), "it is still in the background");
+    assert_eq!(change(&mut g), (child.0, 512 + 21));
+    assert_eq!(call!(&mut g, tidebox::tty_group(0, child.0, OUT)), OK);
+    assert_eq!(call!(&mut g, tidebox::kill(-group, 18)), OK);
+    assert_eq!(g.as_process(child, |g| g.read(0, 10)), Ok(b"line\n".to_vec()));
+    // A group that no shell could continue, and one that ignores the signal, get an error.
+    assert_eq!(g.read(0, 10), Err(done(Errno::Io)));
+    let other = background(&mut g);
+    assert_eq!(g.as_process(other, |g| call!(g, tidebox::sig_set(21, IGNORE))), OK);
+    assert_eq!(g.as_process(other, |g| g.read(0, 10)), Err(done(Errno::Io)));
+}
+
+#[test]
+fn background_output_stops_if_tostop_is_set() {
+    let mut g = guest();
+    let child = background(&mut g);
     assert_eq!(g.as_process(child, |g| g.write(1, b"out")), Ok(3));
-    assert_eq!(g.read(0, 10), Ok(b"line\n".to_vec()));
+    assert_eq!(call!(&mut g, tidebox::tty_get(0, OUT)), OK);
+    let mut state = g.bytes(OUT, 64);
+    state[17] |= 1;
+    let (at, _) = g.put(&state);
+    assert_eq!(call!(&mut g, tidebox::tty_set(0, 0, at)), OK);
+    assert_eq!(g.as_process(child, |g| g.write(1, b"out")), Err(WAITS));
+    assert_eq!(change(&mut g), (child.0, 512 + 22));
+    assert_eq!(g.write(1, b"x"), Ok(1), "the foreground writes");
+    let group = child.0.cast_signed();
+    assert_eq!(call!(&mut g, tidebox::kill(-group, 18)), OK);
+    assert_eq!(g.as_process(child, |g| call!(g, tidebox::tty_set(0, 0, at))), WAITS, "settings too");
+    assert_eq!(change(&mut g), (child.0, 512 + 22));
+    assert_eq!(call!(&mut g, tidebox::kill(-group, 18)), OK);
+    assert_eq!(g.as_process(child, |g| call!(g, tidebox::sig_set(22, IGNORE))), OK);
+    assert_eq!(g.as_process(child, |g| g.write(1, b"out")), Ok(3), "SIGTTOU is ignored");
+}
+
+#[test]
+fn the_suspend_key_stops_the_foreground_job() {
+    let mut g = guest();
+    let child = background(&mut g);
+    assert_eq!(call!(&mut g, tidebox::tty_group(0, child.0, OUT)), OK);
+    press(&mut g, b"\x1a");
+    assert_eq!(change(&mut g), (child.0, 512 + 20));
+    // After the end of its parent no process could continue it.
+    g.k.process_exited(g.pid, crate::ExitStatus::Exited(0));
+    assert_eq!(g.as_process(child, |g| g.write(1, b"x")), Err(SyscallOutcome::Kill(Signal::Hup)));
+    let mut alone = guest();
+    press(&mut alone, b"\x1a");
+    assert_eq!(screen(&mut alone), "^Z");
+    assert_eq!(alone.write(1, b"x"), Ok(1), "a group without a shell is not stopped");
+    assert!(alone.k.process(alone.pid).is_ok_and(|process| process.stopped.is_none()));
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub fn fork(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, arg: i32, pid_out
     })
 }
 
-/// Waits for a child.
+/// Waits for a child. Bit 0 of `flags`: do not block; bit 1: also return for a child that was stopped.
 pub fn wait(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, target: i32, flags: u32, out: u32) -> SyscallOutcome {
     blocking_call(k, pid, |k| {
         let which = match target {
@@ -108,7 +108,7 @@ pub fn wait(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, target: i32, flag
             _ => WaitTarget::Group(target.unsigned_abs()),
         };
         let second = address(out, 4)?;
-        let Some((child, status)) = k.find_exited_child(pid, which)? else {
+        let Some((child, change)) = k.find_changed_child(pid, which, flags & 2 != 0)? else {
             if flags & 1 == 0 {
                 return Err(SyscallError::Block(None));
             }
@@ -116,9 +116,9 @@ pub fn wait(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, target: i32, flag
             return Ok(put_u32(m, second, 0)?);
         };
         put_u32(m, out, child.0)?;
-        put_u32(m, second, status.to_abi())?;
+        put_u32(m, second, change.to_abi())?;
         // Only after the status was written: a bad address must not lose it.
-        k.reap(child);
+        k.child_reported(child, change);
         Ok(())
     })
 }

@@ -6,7 +6,7 @@ use crate::errno::Errno;
 use crate::guest_memory::GuestMemory;
 use crate::kernel::Kernel;
 use crate::process::Pid;
-use crate::syscall::{SyscallError, SyscallOutcome, call};
+use crate::syscall::{SyscallError, SyscallOutcome, blocking_call, call};
 use crate::terminal::{CHARACTERS, Settings, TerminalState};
 use crate::wasi::arg::{put_u32, u32_at};
 
@@ -27,9 +27,9 @@ pub fn tty_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, fd: u32, out: 
 }
 
 /// Changes settings and size: `when` 0 immediately, 1 after the output, which is the same, 2 also discards unread input. `INVAL`
-/// for another version or `when`.
+/// for another version or `when`. A process of a background group is stopped by SIGTTOU unless it ignores that.
 pub fn tty_set(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, fd: u32, when: u32, from: u32) -> SyscallOutcome {
-    call(k, pid, |k| {
+    blocking_call(k, pid, |k| {
         let mut raw = [0; STATE_BYTES];
         m.read(from, &mut raw)?;
         if when > 2 {
@@ -40,9 +40,10 @@ pub fn tty_set(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, fd: u32, when:
     })
 }
 
-/// Sets the foreground process group unless `group` is 0, and writes it. `PERM` for a group of another execution.
+/// Sets the foreground process group unless `group` is 0, and writes it. `PERM` for a group of another execution. A process of a
+/// background group is stopped by SIGTTOU unless it ignores that.
 pub fn tty_group(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, fd: u32, group: u32, out: u32) -> SyscallOutcome {
-    call(k, pid, |k| {
+    blocking_call(k, pid, |k| {
         // Written once before, so that a bad address fails before anything changes.
         put_u32(m, out, 0)?;
         let group = k.terminal_group(pid, fd, group)?;

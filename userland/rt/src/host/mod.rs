@@ -20,6 +20,7 @@ pub(crate) use path::{
 };
 pub(crate) use process::{
     cpu_times, exit, fork, getids, kill, limits, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait,
+    wait_change,
 };
 pub(crate) use socket::{accept, connect, listen, peer_address, shut_down_write};
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};

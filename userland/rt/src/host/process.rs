@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::errno::{check, last_error};
 use super::{close, dup, dup_to, pipe, read, write};
-use crate::{CpuTimes, Errno, ExitStatus, Fd, Ids, Limits, Result, SpawnRequest, WaitResult};
+use crate::{ChildChange, CpuTimes, Errno, ExitStatus, Fd, Ids, Limits, Result, SpawnRequest, WaitResult};
 
 /// Caught signals that are pending.
 static NOTED: AtomicU64 = AtomicU64::new(0);
@@ -92,16 +92,36 @@ pub(crate) fn fork<'a>(child: Box<dyn FnOnce() + 'a>) -> Result<u32> {
     }
 }
 
-pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<WaitResult>> {
+/// The pid is 0 if no child has changed.
+fn wait_raw(pid: i32, block: bool, options: i32) -> Result<(u32, i32)> {
     let mut status = 0;
+    let options = options | if block { 0 } else { libc::WNOHANG };
     // SAFETY: `status` is a live local.
-    let ended = check(unsafe { libc::waitpid(pid, &mut status, if block { 0 } else { libc::WNOHANG }) })?;
-    let status = if libc::WIFSIGNALED(status) {
+    let changed = check(unsafe { libc::waitpid(pid, &mut status, options) })?;
+    Ok((changed as u32, status))
+}
+
+fn decode(status: i32) -> ExitStatus {
+    if libc::WIFSIGNALED(status) {
         ExitStatus::Killed(libc::WTERMSIG(status) as u8)
     } else {
         ExitStatus::Exited(libc::WEXITSTATUS(status) as u8)
+    }
+}
+
+pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<WaitResult>> {
+    let (pid, status) = wait_raw(pid, block, 0)?;
+    Ok((pid > 0).then_some(WaitResult { pid, status: decode(status) }))
+}
+
+pub(crate) fn wait_change(pid: i32, block: bool) -> Result<Option<(u32, ChildChange)>> {
+    let (pid, status) = wait_raw(pid, block, libc::WUNTRACED)?;
+    let change = if libc::WIFSTOPPED(status) {
+        ChildChange::Stopped(libc::WSTOPSIG(status) as u8)
+    } else {
+        ChildChange::Ended(decode(status))
     };
-    Ok((ended > 0).then_some(WaitResult { pid: ended as u32, status }))
+    Ok((pid > 0).then_some((pid, change)))
 }
 
 pub(crate) fn getids() -> Result<Ids> {

@@ -2,7 +2,7 @@
 
 use super::raw::{tidebox, wasi};
 use crate::errno::check;
-use crate::{CpuTimes, ExitStatus, Ids, Limits, Result, SpawnRequest, WaitResult};
+use crate::{ChildChange, CpuTimes, ExitStatus, Ids, Limits, Result, SpawnRequest, WaitResult};
 
 pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     let bytes = request.encode();
@@ -41,6 +41,17 @@ pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<WaitResult>> {
     // SAFETY: `out` is a live local of the size the kernel writes.
     check(unsafe { tidebox::wait(pid, u32::from(!block), &mut out) })?;
     Ok((out[0] != 0).then_some(WaitResult { pid: out[0], status: ExitStatus::decode(out[1]) }))
+}
+
+pub(crate) fn wait_change(pid: i32, block: bool) -> Result<Option<(u32, ChildChange)>> {
+    let mut out = [0; 2];
+    // SAFETY: `out` is a live local of the size the kernel writes.
+    check(unsafe { tidebox::wait(pid, 2 | u32::from(!block), &mut out) })?;
+    let change = match out[1].checked_sub(512) {
+        None => ChildChange::Ended(ExitStatus::decode(out[1])),
+        Some(signal) => ChildChange::Stopped((signal & 127) as u8),
+    };
+    Ok((out[0] != 0).then_some((out[0], change)))
 }
 
 pub(crate) fn getids() -> Result<Ids> {

@@ -55,11 +55,9 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         return run(shell, words);
     }
     let running = std::mem::take(&mut shell.builtin.name);
-    let started = shell.start_found(crate::eval::search(STANDARD_PATH, name), words);
-    let status = match started? {
-        Ok(pid) => shell.wait_pid(pid)?.code(),
-        Err(status) => status,
-    };
+    let path = crate::eval::search(STANDARD_PATH, name);
+    let started = shell.start_job(|shell| shell.start_found(path, words))?;
+    let status = wait_started(shell, started, words)?;
     shell.builtin.name = running;
     Ok(status)
 }
@@ -93,11 +91,18 @@ pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
         return Ok(shell.status);
     }
     let running = std::mem::take(&mut shell.builtin.name);
-    let started = shell.start_program(words, true);
-    let status = match started? {
-        Ok(pid) => shell.wait_pid(pid)?.code(),
-        Err(status) => status,
-    };
+    let started = shell.start_job(|shell| shell.start_program(words, true))?;
+    let status = wait_started(shell, started, words)?;
     shell.builtin.name = running;
     Ok(status)
+}
+
+/// Waits for a program. Returns its status, or that of one that could not start.
+fn wait_started(shell: &mut Shell, started: Result<u32, u8>, words: &[Bytes]) -> EvalResult<u8> {
+    let pid = match started {
+        Ok(pid) => pid,
+        Err(status) => return Ok(status),
+    };
+    let waited = shell.wait_process(pid, || words.join(&b' '))?;
+    Ok(waited.map_or(shell.status, tidebox_rt::ExitStatus::code))
 }

@@ -102,6 +102,9 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         at_most_one(shell, args)?;
     }
     shell.show_end();
+    if shell.stays_for_stopped_jobs() {
+        return Ok(1);
+    }
     // Only the EXIT trap keeps the status from before it.
     if shell.traps.innermost() != Some(crate::trap::EXIT) {
         let before = shell.traps.status_before.take();

@@ -89,11 +89,21 @@ fn send(shell: &mut Shell, word: &[u8], signal: u8) -> bool {
             }
         }
     };
+    let is_job = word.first() == Some(&b'%');
     let mut good = true;
     for pid in pids {
         if let Err(errno) = rt::kill(pid, u32::from(signal)) {
             shell.report_builtin_error(format!("({pid}) - {errno}"));
             good = false;
+        }
+        // The signal takes effect when a stopped job continues.
+        let continues = is_job && pid < 0 && matches!(signal, 1 | 15);
+        if continues {
+            // The job has just got the other signal.
+            let _ = rt::kill(pid, crate::job_control::CONT);
+        }
+        if continues || u32::from(signal) == crate::job_control::CONT {
+            shell.note_continued(pid);
         }
     }
     good

@@ -26,15 +26,19 @@ impl Shell {
             self.find_program(name);
         }
         // Changes made by the redirection words stay in the child.
-        let pid = self.fork_child(|child| {
-            // The process is the program's, and no subshell.
-            child.process.subshell = child.process.subshell.wrapping_sub(1);
-            child.run_program(simple, args)
+        let pid = self.start_job(|shell| {
+            shell.fork_child(|child| {
+                // The process is the program's, and no subshell.
+                child.process.subshell = child.process.subshell.wrapping_sub(1);
+                child.run_program(simple, args)
+            })
         })?;
         if let Some(last) = args.last() {
             self.computed.last_arg.clone_from(last);
         }
-        self.status = self.wait_pid(pid)?.code();
+        if let Some(status) = self.wait_process(pid, || crate::print::whole_simple(simple))? {
+            self.status = status.code();
+        }
         self.report_signal_exits();
         self.run_pending_traps()
     }
@@ -50,14 +54,16 @@ impl Shell {
             Err(Unwind::Exit | Unwind::Discard) => return Ok(()),
             Err(stop) => return Err(stop),
         };
-        let started = self.start_program(args, true);
+        let started = self.start_job(|shell| shell.start_program(args, true));
         self.undo(undo);
         if let Some(last) = args.last() {
             self.computed.last_arg.clone_from(last);
         }
         match started? {
             Ok(pid) => {
-                let status = self.wait_pid(pid)?;
+                let Some(status) = self.wait_process(pid, || crate::print::whole_simple(simple))? else {
+                    return self.run_pending_traps();
+                };
                 self.status = status.code();
                 self.die_with(simple, status);
                 self.report_death(pid, status, || crate::print::whole_simple(simple));

@@ -28,12 +28,13 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn run_multi(&mut self, stages: &[Command]) -> EvalResult {
         if self.options.lastpipe
+            && !self.controls_jobs()
             && let Some((last, first)) = stages.split_last()
         {
             return self.run_lastpipe(first, last);
         }
-        let started = self.start_stages(stages)?;
-        let ends = self.ends_of(&started)?;
+        let started = self.start_job(|shell| shell.start_stages(stages))?;
+        let Some(ends) = self.ends_of_command(&started, stages)? else { return self.run_pending_traps() };
         self.status = self.status_of_all();
         self.report_pipeline(stages, &ends);
         self.report_signal_exits();
@@ -268,6 +269,29 @@ impl Shell {
     pub(crate) fn wait_stages(&mut self, stages: &[Stage]) -> EvalResult<u8> {
         self.ends_of(stages)?;
         Ok(self.status_of_all())
+    }
+
+    /// Waits for all stages of a command and returns their exit statuses; `None` if they were stopped.
+    fn ends_of_command(&mut self, started: &[Stage], stages: &[Command]) -> EvalResult<Option<Vec<End>>> {
+        if !self.controls_jobs() {
+            return self.ends_of(started).map(Some);
+        }
+        let pid = |stage: &Stage| if let Stage::Process(pid) = stage { Some(*pid) } else { None };
+        let pids: Vec<u32> = started.iter().filter_map(pid).collect();
+        let text = || stages.iter().map(crate::print::command).collect::<Vec<_>>().join(&b" | "[..]);
+        let waited = self.wait_command(&pids, text);
+        if !matches!(waited, Ok(Some(_))) {
+            self.pipe_status = vec![self.status];
+        }
+        let Some(statuses) = waited? else { return Ok(None) };
+        let mut statuses = statuses.into_iter();
+        let end = |stage: &Stage| match stage {
+            Stage::Done(status) => (None, *status),
+            Stage::Process(pid) => (Some(*pid), statuses.next().unwrap_or(ExitStatus::Exited(127))),
+        };
+        let ends: Vec<End> = started.iter().map(end).collect();
+        self.pipe_status = ends.iter().map(|(_, status)| status.code()).collect();
+        Ok(Some(ends))
     }
 
     /// Waits for all stages and returns their exit statuses.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tidebox_rt::{self as rt, Errno};
 
 use crate::ir::{Chain, Command, Kind, List, Pipeline, Redirect, RedirectKind, Simple};
+use crate::job_control::NewGroup;
 use crate::state::{Current, EvalResult, Shell, Unwind};
 
 impl Shell {
@@ -20,6 +21,8 @@ impl Shell {
         }
         // The caller counts a substitution as a level of `set -x`.
         let substitutes = self.process.forks_substitution;
+        // A substitution belongs to no job.
+        let group = if substitutes { std::mem::take(&mut self.jobs.starting) } else { self.jobs.starting };
         let forked = rt::fork(|| {
             self.enter_subshell();
             self.process.is_substitution = substitutes;
@@ -30,6 +33,12 @@ impl Shell {
             let code = self.finish();
             rt::exit(code)
         });
+        if let Ok(pid) = forked {
+            self.join_job(pid);
+        }
+        if substitutes {
+            self.jobs.starting = group;
+        }
         match forked {
             Ok(pid) => Ok(pid),
             Err(errno) => {
@@ -45,12 +54,11 @@ impl Shell {
         self.io.leave_private();
         self.io.close_all_unused();
         self.coprocess = None;
+        let group = std::mem::take(&mut self.jobs.starting);
+        self.traps.unstoppable |= self.has_terminal() && group == NewGroup::Shared;
         self.traps.reset_for_subshell(self.options.functrace, self.options.errtrace);
         self.jobs.inherit();
-        if std::mem::take(&mut self.jobs.starting) {
-            // The parent does the same, because either may be first.
-            let _ = rt::setpgid(0, 0);
-        }
+        group.enter();
         self.jobs.uncontrolled |= !self.process.forks_substitution;
         self.process.subshell += 1;
         self.process.forked = true;
@@ -80,15 +88,19 @@ impl Shell {
     /// `( list )`, whose redirections are made in the copy.
     #[inline(never)]
     pub(crate) fn run_subshell(&mut self, list: &List, redirects: &[Redirect]) -> EvalResult {
-        let pid = self.fork_child(|child| {
-            child.jobs.list.clear();
-            if child.redirect(redirects)?.is_none() {
-                child.status = 1;
-                return Ok(());
-            }
-            child.run_within(list)
+        let pid = self.start_job(|shell| {
+            shell.fork_child(|child| {
+                child.jobs.list.clear();
+                if child.redirect(redirects)?.is_none() {
+                    child.status = 1;
+                    return Ok(());
+                }
+                child.run_within(list)
+            })
         })?;
-        let status = self.wait_pid(pid)?;
+        let Some(status) = self.wait_process(pid, || crate::print::subshell(list, redirects))? else {
+            return self.run_pending_traps();
+        };
         self.status = status.code();
         // Only the ERR trap reads it.
         if self.traps.get(crate::trap::ERR).is_some() {
@@ -157,11 +169,11 @@ impl Shell {
             self.io.track_fd(fd);
             self.io.set(0, Some(fd));
         }
-        self.jobs.starting = self.options.monitor;
+        self.jobs.starting = if self.options.monitor { NewGroup::Background } else { NewGroup::Shared };
         self.traps.background = !self.options.monitor;
         let pids = self.start_background(chain);
         self.traps.background = false;
-        self.jobs.starting = false;
+        self.jobs.starting = NewGroup::Shared;
         self.io.set_table(table);
         if let Ok(fd) = null {
             self.io.close(fd);

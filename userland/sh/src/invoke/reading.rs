@@ -112,6 +112,13 @@ impl Shell {
                 continue;
             }
             if text.is_empty() && ended {
+                if prompts {
+                    self.show_end();
+                    if self.stays_for_stopped_jobs() {
+                        continue;
+                    }
+                    return Ok(());
+                }
                 break;
             }
             if !ended {

@@ -68,9 +68,9 @@ impl JobsOptions {
         let mut text = Bytes::new();
         for &at in indices {
             let Some(job) = shell.jobs.list.get(at) else { continue };
-            let ended = job.status().is_some();
-            // Jobs never stop, so changed jobs are those that ended.
-            if (self.running && ended) || self.stopped || (self.changed && !ended) {
+            let (ended, stopped) = (job.status().is_some(), job.stop().is_some());
+            let has_changed = ended || (stopped && job.reports_stop);
+            if (self.running && (ended || stopped)) || (self.stopped && !stopped) || (self.changed && !has_changed) {
                 continue;
             }
             if self.pids {
@@ -138,15 +138,16 @@ impl Shell {
     /// A job as `jobs` prints it.
     pub(crate) fn job_line(&self, at: usize, long: bool) -> Bytes {
         let Some(job) = self.jobs.list.get(at) else { return Bytes::new() };
-        let mark = if at + 1 == self.jobs.list.len() {
+        let mark = if self.jobs.current() == Some(at) {
             '+'
         } else if self.jobs.previous() == Some(at) {
             '-'
         } else {
             ' '
         };
-        let status = job.status();
+        let (status, stop) = (job.status(), job.stop());
         let state = match status {
+            None if stop.is_some() => self.stop_text(stop),
             None => "Running".to_owned(),
             Some(ExitStatus::Exited(0)) => "Done".to_owned(),
             Some(ExitStatus::Exited(code)) if self.options.posix => format!("Done({code})"),
@@ -158,8 +159,13 @@ impl Shell {
         } else {
             format!("[{}]{mark}  {state:<24}", job.number)
         };
-        let end: &[u8] = if status.is_none() { b" &\n" } else { b"\n" };
+        let end: &[u8] = if status.is_none() && stop.is_none() { b" &\n" } else { b"\n" };
         [start.as_bytes(), &job.text, end].concat()
+    }
+
+    fn stop_text(&self, signal: Option<u8>) -> String {
+        let name = signal.and_then(crate::trap::signal_name).filter(|_| self.options.posix);
+        name.map_or_else(|| "Stopped".to_owned(), |name| format!("Stopped(SIG{name})"))
     }
 }
 
@@ -213,15 +219,21 @@ pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     };
     let text = shell.jobs.list.get(at).map(|job| [&job.text[..], b"\n"].concat()).unwrap_or_default();
     shell.print(text);
-    let group = shell.jobs.list.get(at).map_or(0, crate::jobs::Job::pid);
+    let group = shell.jobs.list.get(at).map_or(0, crate::jobs::Job::group);
     shell.give_foreground(group);
+    shell.continue_job(at);
     let waited = shell.wait_job(at);
     shell.take_foreground();
     if waited == Ok(Some(ExitStatus::Killed(crate::trap::INT))) && shell.has_terminal() {
         // After the echo of the key. A closed standard error is ignored.
         let _ = shell.io.write(2, b"\n");
     }
-    let Some(status) = waited? else { return Ok(shell.status) };
+    let Some(status) = waited? else {
+        if shell.jobs.list.get(at).is_some_and(|job| job.stop().is_some()) {
+            shell.report_stop(at);
+        }
+        return Ok(shell.status);
+    };
     if at < shell.jobs.list.len() {
         shell.jobs.finish(at);
     }
@@ -233,9 +245,16 @@ pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         Ok(at) => at,
         Err(status) => return Ok(status),
     };
-    let number = shell.jobs.list.get(at).map_or(0, |job| job.number);
-    shell.report_builtin_error(format!("job {number} already in background"));
-    Ok(0)
+    let Some(job) = shell.jobs.list.get(at) else { return Ok(1) };
+    let number = job.number;
+    if job.stop().is_none() {
+        shell.report_builtin_error(format!("job {number} already in background"));
+        return Ok(0);
+    }
+    let mark = if shell.jobs.current() == Some(at) { "+" } else { " " };
+    let line = [format!("[{number}]{mark} ").as_bytes(), &job.text, b" &\n"].concat();
+    shell.continue_job(at);
+    Ok(shell.print(line))
 }
 
 /// The index of the job for `fg` or `bg`, or the status if the job or job control is missing.

@@ -1,10 +1,13 @@
 //! `exec`: replaces the shell by a program.
 
-use tidebox_rt::{self as rt, Errno, ExitStatus, FileKind};
+use tidebox_rt::{self as rt, ChildChange, Errno, ExitStatus, FileKind};
 
 use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::Lines;
+
+/// SIGSTOP.
+const STOP: u8 = 19;
 
 impl Shell {
     /// Removes the state that a new shell would not have: functions, unexported variables, options.
@@ -103,6 +106,26 @@ impl Shell {
         126
     }
 
+    /// Waits for the program that replaced the shell, and stops when a key stops the program.
+    fn wait_as(&mut self, pid: u32) -> EvalResult<ExitStatus> {
+        if self.traps.keyboard == crate::trap::Keyboard::Unused {
+            return self.wait_pid(pid);
+        }
+        self.traps.ignore_stops();
+        loop {
+            match self.wait_child(pid, true)? {
+                ChildChange::Ended(status) => return Ok(status),
+                // The process that stopped only the program continues only the program.
+                ChildChange::Stopped(STOP) => {}
+                ChildChange::Stopped(_) => {
+                    let own = rt::getids().map_or(0, |ids| ids.pid);
+                    // It cannot fail for the own process.
+                    let _ = rt::kill(i32::try_from(own).unwrap_or(0), u32::from(STOP));
+                }
+            }
+        }
+    }
+
     /// Exits as the program that replaced the shell exits.
     fn end_as(&mut self, pid: u32) -> EvalResult {
         self.traps.set(crate::trap::EXIT, None);
@@ -111,7 +134,7 @@ impl Shell {
         // The program has the descriptors; ends of files must not wait for this process too.
         self.io.set_table(vec![(2, self.io.fd(2).unwrap_or(2))]);
         self.io.close_all_unused();
-        let status = self.wait_pid(pid)?;
+        let status = self.wait_as(pid)?;
         if let ExitStatus::Killed(signal) = status {
             // The parent sees the same exit status as after a real `exec`.
             self.exit_by_signal(signal);

@@ -3,6 +3,7 @@
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest};
 
 use crate::ir::Bytes;
+use crate::job_control::NewGroup;
 use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::Lines;
 
@@ -69,7 +70,7 @@ impl Shell {
         }
     }
 
-    fn spawn(&self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {
+    fn spawn(&mut self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {
         self.spawn_with(path, args, &self.environment_of(path))
     }
 
@@ -80,14 +81,23 @@ impl Shell {
         env
     }
 
-    pub(super) fn spawn_with(&self, path: &[u8], args: &[Bytes], env: &Lines) -> rt::Result<u32> {
+    pub(super) fn spawn_with(&mut self, path: &[u8], args: &[Bytes], env: &Lines) -> rt::Result<u32> {
         let env: Vec<&[u8]> = env.iter().collect();
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let fds: Vec<(Fd, Fd)> = self.io.for_child();
-        let group = u32::from(self.jobs.starting);
-        let request =
-            SpawnRequest { path, args: &args, env: &env, cwd: b"", fds: &fds, group, ignored: self.traps.ignored() };
-        rt::spawn(&request)
+        let starting = self.jobs.starting;
+        let stops = if self.has_terminal() && starting == NewGroup::Shared { crate::trap::STOPS } else { 0 };
+        let (group, ignored) = (starting.to_spawn(), self.traps.ignored() | stops);
+        let request = SpawnRequest { path, args: &args, env: &env, cwd: b"", fds: &fds, group, ignored };
+        let started = match rt::spawn(&request) {
+            // All processes of the job have ended, and a shell that ignores SIGCHLD keeps no trace of them.
+            Err(Errno::PERM) if group > 1 => rt::spawn(&SpawnRequest { group: 1, ..request }),
+            started => started,
+        };
+        if let Ok(pid) = started {
+            self.join_job(pid);
+        }
+        started
     }
 
     fn cannot_start(&mut self, name: &[u8], path: &[u8], args: &[Bytes], errno: Errno) -> EvalResult<Result<u32, u8>> {
