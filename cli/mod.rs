@@ -3,6 +3,7 @@
 
 mod args;
 mod backend;
+mod confine;
 mod doctor;
 mod exec;
 mod exit_code;
@@ -60,6 +61,7 @@ pub fn report_pack_compilation() {
 }
 
 fn run(command: Command) -> Result<u8> {
+    confine::confine(&command)?;
     match command {
         Command::Exec(exec) => exec::exec(exec),
         Command::Shell(options) => shell::shell(options),

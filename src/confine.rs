@@ -10,7 +10,7 @@ use landlock::{
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use tidebox_core::{Error, ErrorKind, Result};
 
-use crate::system;
+use crate::{runtime, system};
 
 /// Version of Landlock that is required: files and their truncation, connecting to TCP ports and listening (Linux 6.7).
 const REQUIRED: ABI = ABI::V4;
@@ -85,7 +85,8 @@ const DENIED: &[libc::c_long] = &[
 /// Restrictions of the calling thread, and of the threads that it starts afterwards, for the rest of their lives: Landlock for files
 /// and TCP, and a seccomp filter that fails calls such as `execve`, `ptrace` and `mount`. Linux only.
 ///
-/// By default it may only read the cache directory of Tidebox and a few files of the system. It may not write, connect or
+/// By default it may only read the cache directory of Tidebox, the native code shipped with this program and a few files of the
+/// system. It may not write, connect or
 /// listen. The cache stays read-only, because another process would run the native code in it: compile what sandboxes need before,
 /// with `tidebox warm`, or each process compiles it again.
 ///
@@ -118,6 +119,7 @@ impl Confinement {
     pub fn new() -> Self {
         let mut read: Vec<PathBuf> = SYSTEM_FILES.map(PathBuf::from).to_vec();
         read.extend(system::user_cache());
+        read.extend(runtime::shipped_code().map(PathBuf::from));
         Self { read, write: vec![PathBuf::from("/dev/null")], connects: false, listens: false }
     }
 

@@ -73,6 +73,12 @@ pub fn set_installation(archive: ProgramArchive, on_compile: fn()) {
     let _ = INSTALLATION.set(Installation { archive, on_compile });
 }
 
+/// Returns the directory of the native code that is shipped with this program.
+#[cfg(all(target_os = "linux", feature = "confine"))]
+pub(crate) fn shipped_code() -> Option<&'static Path> {
+    INSTALLATION.get().map(|installation| installation.archive.path())
+}
+
 /// Compiles the programs of the userland for any processor of this architecture, into a directory that [`ProgramArchive`] reads.
 /// `progress` receives the names of each program before it is compiled.
 ///

@@ -40,6 +40,11 @@ pub(crate) struct SandboxArgs {
     /// Enable `pip install` of Python packages, downloaded by the pip of the host
     #[arg(long, help_heading = "Network")]
     pub(crate) pip: bool,
+    /// Restrict this process to the files and ports that the options need (Linux 6.7 or later)
+    ///
+    /// A second boundary around the sandboxes: Landlock and seccomp. The cache becomes read-only, see docs/security.md.
+    #[arg(long, help_heading = "Security")]
+    pub(crate) confine: bool,
     /// Stop each command after this wall time [default: the limit wall-time]
     ///
     /// Fractions are allowed.

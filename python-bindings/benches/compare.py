@@ -2,9 +2,9 @@
 
 Run it in an environment with the packages of requirements.txt (Python 3.12 or newer) and the wheel:
 
-    cargo xtask python                                  # builds the wheel
-    python3 -m venv /tmp/bench && /tmp/bench/bin/pip install -r requirements.txt WHEEL
-    /tmp/bench/bin/python compare.py
+    cargo xtask bench python
+
+builds the wheel, creates such an environment and runs this file.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 mod backend;
 mod bash;
 mod bounds;
+#[cfg(target_os = "linux")]
+mod confine;
 mod isolation;
 mod options;
 mod own_program;

@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout, reason = "progress on stdout is the purpose of this program")]
 
+mod bench;
 mod c_runtime;
 mod demo;
 mod docs;
@@ -71,6 +72,9 @@ usage: cargo xtask <command>
             compare; results are kept in the target directory, and --again replaces them
   pack c-runtime
             compile the runtime of programs in C and its tests
+  bench [--write] [python | javascript]
+            measure the wheel and the npm package next to other sandboxes and the programs of the host, print the tables, and
+            with --write put them into docs/performance.md with its charts
   soak [--minutes N]
             run random commands in a thousand sandboxes and report errors and leaks [default: 10 minutes]
   fuzz [--minutes N [TARGET...]]
@@ -111,6 +115,7 @@ fn main() -> ExitCode {
         ["release", "crates"] => run(release::crates),
         ["release", "finish", dir, base] => run(|project, _| release::finish(project, Path::new(dir), base)),
         ["release", "archive"] => run(release::archive),
+        ["bench", arguments @ ..] => run(|project, progress| bench::bench(project, progress, arguments)),
         ["pack", "git"] => run(|project, progress| pack_git::pack_git(project, progress).map(drop)),
         ["git-suite", arguments @ ..] => run(|project, progress| git_suite::git_suite(project, progress, arguments)),
         ["pack", "c-runtime"] => run(c_runtime::c_runtime),
