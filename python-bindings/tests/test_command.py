@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import signal
 import subprocess
@@ -42,3 +43,26 @@ def test_ctrl_c_ends_the_command() -> None:
         begun = time.monotonic()
         assert child.wait(timeout=60) != 0
         assert time.monotonic() - begun < 30
+
+
+def test_the_package_serves_mcp_clients() -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "bash", "arguments": {"command": "echo 42"}}},
+    ]
+    with subprocess.Popen([COMMAND, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        for message in messages:
+            child.stdin.write(json.dumps(message) + "\n")
+        child.stdin.flush()
+        replies = {}
+        while 2 not in replies:
+            reply = json.loads(child.stdout.readline())
+            replies[reply.get("id")] = reply
+        child.stdin.close()
+        assert child.wait(timeout=60) == 0
+    assert replies[1]["result"]["serverInfo"]["name"] == "tidebox"
+    assert "42" in replies[2]["result"]["content"][0]["text"]
