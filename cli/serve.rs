@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use crate::emulators::{EMULATORS, Emulator, Serving, TenantPort as _};
 use anyhow::{Context as _, Result, bail};
-use tidebox_service::{NewToken, Server, ServerConfig, Service, ServiceConfig, Tenants, TlsFiles};
+use tidebox_service::{
+    NewToken, OtlpConfig, OtlpExporter, Server, ServerConfig, Service, ServiceConfig, Tenants, TlsFiles,
+};
 
 use crate::cli::args::{REST, SandboxArgs, Serve};
 use crate::cli::sandbox;
@@ -51,6 +53,8 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
     let shutdown = shutdown_signal()?;
     let reload = Reload::new(args.tenants.as_deref())?;
     let service = service(&args, options)?;
+    let telemetry = OtlpConfig::from_variables(|name| std::env::var(name).ok())?;
+    let exporter = telemetry.map(|config| OtlpExporter::new(&service, config)).transpose()?;
     let mut all = Vec::new();
     for (number, name) in (0..).zip(names) {
         all.push(start(&service, &args, name, port(args.listen, number)?).await?);
@@ -64,8 +68,12 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
         () = shutdown => {}
         () = service.reap() => {}
         () = reload.run(&service) => {}
+        () = export(exporter.as_ref()) => {}
     }
-    end(&service, all, args.drain).await;
+    end(&service, all, args.drain).await?;
+    if let Some(exporter) = exporter {
+        exporter.finish().await;
+    }
     Ok(0)
 }
 
@@ -119,6 +127,14 @@ async fn start(service: &Service, args: &Serve, name: &'static str, listen: Sock
     Ok(Started::Provider(name, serving.with_context(|| format!("cannot serve {name} at {listen}"))?))
 }
 
+/// Sends telemetry, if its environment variables are set.
+async fn export(exporter: Option<&OtlpExporter>) {
+    match exporter {
+        Some(exporter) => exporter.run().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Reads the tenants' file again after each SIGHUP.
 struct Reload<'a> {
     file: Option<&'a Path>,
@@ -159,10 +175,14 @@ impl<'a> Reload<'a> {
     }
 }
 
-/// Ends all servers: running requests may end within the time of `--drain`.
-async fn end(service: &Service, all: Vec<Started>, limit: Duration) {
-    if !service.drain(limit).await {
-        eprintln!("tidebox: stopping requests that still run after {} s", limit.as_secs_f64());
+/// Ends all servers: running requests may end within the time of `--drain`, or until a second signal.
+async fn end(service: &Service, all: Vec<Started>, limit: Duration) -> Result<()> {
+    let again = shutdown_signal()?;
+    tokio::select! {
+        has_ended = service.drain(limit) => if !has_ended {
+            eprintln!("tidebox: stopping requests that still run after {} s", limit.as_secs_f64());
+        },
+        () = again => eprintln!("tidebox: stopping requests that still run, after a second signal"),
     }
     // Ends the commands that still run, so that their requests get a response.
     service.close_all().await;
@@ -172,6 +192,7 @@ async fn end(service: &Service, all: Vec<Started>, limit: Duration) {
             Started::Provider(_, serving) => serving.end().await,
         }
     }
+    Ok(())
 }
 
 /// Errors of the options appear when the first sandbox is created.

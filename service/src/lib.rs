@@ -12,6 +12,7 @@ mod drain;
 mod log;
 mod meter;
 mod metrics;
+mod otlp;
 mod page;
 mod quota;
 mod reaper;
@@ -21,6 +22,7 @@ mod tenant;
 mod tls;
 
 pub use metrics::Metrics;
+pub use otlp::{OtlpConfig, OtlpError, OtlpExporter};
 pub use quota::Quotas;
 pub use server::{Server, ServerConfig};
 pub use service::{MakeSandbox, SandboxSpec, Service, ServiceConfig};

@@ -15,6 +15,7 @@ use tidebox_core::lock::Mutex;
 use tidebox_emulators::TenantName;
 
 use crate::drain::RunningBody;
+use crate::otlp::Value;
 use crate::service::Service;
 
 /// Writes lines of JSON to stderr, if enabled.
@@ -84,9 +85,29 @@ async fn observe(State(Observed { service, api }): State<Observed>, mut request:
     }
     request.extensions_mut().insert(notes.clone());
     let Some(running) = service.0.drain.enter() else { return draining() };
-    let response = next.run(request).await;
+    let parent = request.headers().get("traceparent").and_then(|parent| parent.to_str().ok()).map(str::to_owned);
+    let mut span = service.0.spans.start_request(format!("{method} {route}"), parent.as_deref());
+    let response = match &span {
+        Some(span) => span.scope(next.run(request)).await,
+        None => next.run(request).await,
+    };
     let (status, time) = (response.status().as_u16(), start.elapsed());
     service.0.metrics.count_request(&api, &method, &route, status, time);
+    if let Some(span) = &mut span {
+        let notes = notes.0.lock();
+        span.set("http.request.method", Value::Text(method.clone()));
+        span.set("http.route", Value::Text(route.clone()));
+        span.set("http.response.status_code", Value::Integer(status.into()));
+        span.set("tidebox.api", Value::Text(api.clone()));
+        for (name, value) in [("tidebox.tenant", &notes.tenant), ("tidebox.sandbox", &notes.sandbox)] {
+            if let Some(value) = value {
+                span.set(name, Value::Text(value.clone()));
+            }
+        }
+        if status >= 500 {
+            span.fail();
+        }
+    }
     if service.0.log.is_enabled {
         let notes = notes.0.lock();
         service.0.log.write(&json!({

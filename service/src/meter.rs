@@ -11,6 +11,7 @@ use tidebox_core::{BoxFuture, OutputSink, Result, SandboxBackend, SandboxId};
 
 use crate::account::{Account, Lease};
 use crate::metrics::Metrics;
+use crate::otlp::{ActiveSpan, Spans, Value};
 
 /// A sandbox of an account.
 pub(crate) struct Metered {
@@ -20,6 +21,7 @@ pub(crate) struct Metered {
     pub(crate) lease: Mutex<Option<Lease>>,
     pub(crate) activity: Arc<Activity>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) spans: Arc<Spans>,
 }
 
 /// Returns a sandbox with its meter.
@@ -77,11 +79,38 @@ struct Command<'a> {
     metered: &'a Metered,
     start: Instant,
     has_ended: bool,
+    span: Option<ActiveSpan>,
 }
 
-impl Command<'_> {
+impl<'a> Command<'a> {
+    fn start(metered: &'a Metered) -> Self {
+        let mut span = metered.spans.start_child("execute");
+        if let Some(span) = &mut span {
+            span.set("tidebox.tenant", Value::Text(metered.account.name.clone()));
+        }
+        Self { metered, start: Instant::now(), has_ended: false, span }
+    }
+
+    /// Sets the attributes of its span: never the command line or its output.
+    fn describe(&mut self, result: &Result<Response>) {
+        let Some(span) = &mut self.span else { return };
+        let Ok(Response::Execute(response)) = result else { return span.fail() };
+        if let Some(code) = response.exit_code {
+            span.set("process.exit.code", Value::Integer(code.into()));
+        }
+        if let Some(reason) = response.stopped_by {
+            span.set("tidebox.stopped_by", Value::Text(reason.as_str().to_owned()));
+        }
+        if let Some(used) = response.cpu_time {
+            span.set("tidebox.cpu_seconds", Value::Number(used.as_secs_f64()));
+        }
+        let peak = i64::try_from(response.peak_memory_bytes).unwrap_or(i64::MAX);
+        span.set("tidebox.memory_peak_bytes", Value::Integer(peak));
+    }
+
     fn end(mut self, result: &Result<Response>) {
         self.has_ended = true;
+        self.describe(result);
         let (tenant, metrics) = (&self.metered.account.name, &self.metered.metrics);
         match result {
             Ok(Response::Execute(response)) => {
@@ -137,7 +166,7 @@ impl Layer for Metered {
             self.metrics.count_input(&self.account.name, &call);
             let is_close = matches!(call, Call::Close);
             let is_command = matches!(call, Call::Execute(_) | Call::ExecuteStreaming(_));
-            let command = is_command.then(|| Command { metered: self, start: Instant::now(), has_ended: false });
+            let command = is_command.then(|| Command::start(self));
             let result = call.run(&*self.backend, sink).await;
             if let Some(command) = command {
                 command.end(&result);

@@ -14,6 +14,7 @@ use crate::drain::Drain;
 use crate::log::RequestLog;
 use crate::meter::{self, Activity};
 use crate::metrics::Metrics;
+use crate::otlp::Spans;
 use crate::tenant::Tenants;
 
 /// A sandbox to create for a tenant.
@@ -60,6 +61,7 @@ pub(crate) struct Shared {
     pub(crate) is_open: bool,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) drain: Drain,
+    pub(crate) spans: Arc<Spans>,
     pub(crate) log: RequestLog,
 }
 
@@ -82,6 +84,7 @@ impl Service {
             is_open: config.is_open,
             metrics: Arc::new(Metrics::default()),
             drain: Drain::default(),
+            spans: Arc::default(),
             log: RequestLog::new(config.log),
         }));
         service.set_tenants(config.tenants);
@@ -170,6 +173,7 @@ impl Service {
             lease: Mutex::new(Some(lease)),
             activity,
             metrics: Arc::clone(&self.0.metrics),
+            spans: Arc::clone(&self.0.spans),
         });
         Ok(MadeSandbox { sandbox, ..made })
     }

@@ -108,6 +108,29 @@ fn requests_beyond_the_drain_time_are_stopped() {
 }
 
 #[test]
+fn a_second_signal_does_not_wait() {
+    let mut serve = Serve::start("", &[]);
+    let sandbox = serve.client.create();
+    let client = serve.client.clone();
+    let running =
+        std::thread::spawn(move || client.post(&format!("{sandbox}/execute"), json!({ "command": "sleep 60" })).json());
+    std::thread::sleep(Duration::from_millis(500));
+    let start = Instant::now();
+    serve.signal(Signal::SIGINT);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while serve.client.get("/readyz").status != 503 {
+        assert!(Instant::now() < deadline, "it does not drain");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    serve.signal(Signal::SIGINT);
+    let (code, stderr) = serve.wait();
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert_eq!(code, Some(0));
+    assert!(stderr.contains("after a second signal"), "{stderr}");
+    assert_eq!(running.join().unwrap()["stopped_by"], "cancelled");
+}
+
+#[test]
 fn the_log_has_neither_bodies_nor_tokens_nor_queries() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("tenants.toml");

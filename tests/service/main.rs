@@ -6,6 +6,7 @@ mod emulators;
 mod end;
 mod files;
 mod openapi;
+mod otlp;
 mod page;
 mod run_code;
 mod stream;

@@ -35,7 +35,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tidebox-js-remote", &["tidebox-core", "tidebox-js-values", "tidebox-remote-adapters"]),
     ("tidebox-remote-adapters", &["tidebox-core"]),
     ("tidebox-emulators", &["tidebox-core", "tidebox-remote-adapters"]),
-    ("tidebox-service", &["tidebox-core", "tidebox-emulators"]),
+    ("tidebox-service", &["tidebox-core", "tidebox-emulators", "tidebox-remote-adapters"]),
     ("tidebox-mcp", &["tidebox-core", "tidebox-vfs-backend"]),
     ("tidebox-userland-bundle", &[]),
     (

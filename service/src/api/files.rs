@@ -10,7 +10,9 @@ use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tidebox_core::{Content, EditRequest, ReadRequest, Upload, WriteRequest};
+use tidebox_core::{
+    Content, EditRequest, FileError, FileErrorCode, ReadRequest, SandboxBackend, SandboxPath, Upload, WriteRequest,
+};
 
 use super::auth::Caller;
 use super::error::{ApiError, ApiResult};
@@ -32,7 +34,7 @@ struct Read {
     /// Lines to skip. Default 0.
     #[serde(default)]
     offset: u64,
-    /// Lines to return. Default 2,000.
+    /// Lines to return. Default 500.
     limit: Option<u64>,
 }
 
@@ -154,8 +156,21 @@ async fn remove(caller: Caller, Path(id): Path<String>, query: PathResult) -> Ap
 
 async fn list(caller: Caller, Path(id): Path<String>, query: PathResult) -> ApiResult<Json<ListValue>> {
     let path = path(&query?.0.path)?;
-    let listed = caller.sandbox(&id).await?.sandbox.ls(&path).await??;
+    let sandbox = caller.sandbox(&id).await?.sandbox;
+    let listed = sandbox.ls(&path).await??;
+    // Dialects differ: a missing directory may be an empty list.
+    if listed.entries.is_empty() && !exists(&*sandbox, &path).await? {
+        let message = format!("the directory {path} does not exist");
+        return Err(FileError::new(FileErrorCode::FileNotFound, message).into());
+    }
     Ok(Json(ListValue { entries: listed.entries.iter().map(FileValue::new).collect() }))
+}
+
+/// Returns whether a path is an entry of its parent directory.
+async fn exists(sandbox: &dyn SandboxBackend, path: &SandboxPath) -> ApiResult<bool> {
+    let Some(parent) = path.parent() else { return Ok(true) };
+    let listed = sandbox.ls(&parent).await??;
+    Ok(listed.entries.iter().any(|entry| entry.path == path.as_bytes()))
 }
 
 async fn read(

@@ -29,7 +29,7 @@ struct Glob {
     path: String,
 }
 
-/// Files that match.
+/// Files that match. Their paths are relative to the searched directory, unless that is `/`.
 #[derive(Debug, JsonSchema, Serialize)]
 struct GlobValue {
     files: Vec<FileValue>,

@@ -73,7 +73,7 @@ const size = (bytes) => {
   const units = ["B", "KiB", "MiB", "GiB"];
   let unit = 0;
   while (bytes >= 1024 && unit < units.length - 1) [bytes, unit] = [bytes / 1024, unit + 1];
-  return `${unit === 0 ? bytes : bytes.toFixed(1)} ${units[unit]}`;
+  return `${unit === 0 ? Math.round(bytes) : bytes.toFixed(1)} ${units[unit]}`;
 };
 
 async function showSandboxes() {
