@@ -16,6 +16,7 @@ use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 use clap_complete::Shell;
 
 use crate::Dialect;
+use crate::cli::config::ConfigFile;
 
 pub(crate) use exec::{CommandArg, Exec, PublishedPort};
 #[cfg(feature = "mcp")]
@@ -114,7 +115,23 @@ pub(crate) struct Backend {
     pub(crate) options: SandboxArgs,
 }
 
-/// Parses the arguments after the program's name. The help and the version are errors too, with separate kinds.
+/// Parses the arguments after the program's name, with those of the configuration file. The help and the version are errors too, with separate kinds.
+pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = parse(arguments.iter().cloned())?;
+    let Some(options) = parsed.sandbox_options().filter(|options| !options.no_config) else { return Ok(parsed) };
+    let Some(file) = ConfigFile::find(options.config.as_deref()) else { return Ok(parsed) };
+    let root = command();
+    let named = arguments.first().and_then(|name| root.get_subcommands().find(|known| known.get_name() == name));
+    let Some(named) = named else { return Ok(parsed) };
+    let of_file =
+        file.arguments(named).map_err(|message| clap::Error::raw(ErrorKind::ValueValidation, message + "\n"))?;
+    // Before those of the command line, which take precedence.
+    arguments.splice(1..1, of_file);
+    parse(arguments)
+}
+
+/// Parses the arguments after the program's name.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let mut arguments: Vec<OsString> = [OsString::from("tidebox")].into_iter().chain(arguments).collect();
     if arguments.len() == 1 {
@@ -146,6 +163,28 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
         _ => {}
     }
     Ok(parsed)
+}
+
+impl Command {
+    /// Returns the options of the sandbox, for commands that read the configuration file.
+    fn sandbox_options(&self) -> Option<&SandboxArgs> {
+        match self {
+            Self::Exec(exec) => Some(&exec.options),
+            Self::Shell(options) => Some(options),
+            Self::Backend(backend) => Some(&backend.options),
+            Self::Serve(serve) => Some(&serve.options),
+            // The entry of a client names the file; the server reads it.
+            #[cfg(feature = "mcp")]
+            Self::Mcp(mcp) => mcp.command.is_none().then_some(&mcp.server.options),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the long names of the options of the sandbox.
+pub(crate) fn shared_options() -> Vec<String> {
+    let shared = <SandboxArgs as clap::Args>::augment_args(clap::Command::new("sandbox"));
+    shared.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
 /// Returns the definition of the command line, with its help.

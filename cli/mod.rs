@@ -3,6 +3,7 @@
 
 mod args;
 mod backend;
+mod config;
 mod doctor;
 mod exec;
 mod exit_code;
@@ -14,6 +15,7 @@ mod output;
 mod pack;
 mod printer;
 mod progress;
+mod remote;
 mod report;
 mod sandbox;
 mod serve;
@@ -31,7 +33,7 @@ pub use pack::prepare_pack;
 /// Runs the command `tidebox` with the arguments after its name, and returns its exit code. Reads and writes the standard streams of
 /// this process.
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let command = match args::parse(arguments) {
+    let command = match args::read(arguments) {
         Ok(command) => command,
         Err(error) => return answer(&error),
     };

@@ -78,8 +78,8 @@ pub(crate) fn builder_with_options(options: &SandboxArgs) -> Result<SandboxBuild
     Ok(builder.limits(limits))
 }
 
-/// Returns the request with working directory, environment and timeout of the options.
-pub(crate) fn request(options: &SandboxArgs, command: CommandArg) -> Result<ExecuteRequest> {
+/// Returns the request with the working directory, and with environment and timeout of the options.
+pub(crate) fn request(options: &SandboxArgs, command: CommandArg, cwd: Option<SandboxPath>) -> Result<ExecuteRequest> {
     let mut request = match command {
         CommandArg::Line(line) => ExecuteRequest::new(line),
         CommandArg::Arguments(arguments) => ExecuteRequest::from_arguments(arguments)?,
@@ -87,7 +87,7 @@ pub(crate) fn request(options: &SandboxArgs, command: CommandArg) -> Result<Exec
     request.timeout = options.timeout;
     request.output_overflow = options.output_overflow;
     request.env = options.env.clone();
-    request.cwd = cwd(options)?;
+    request.cwd = cwd;
     Ok(request)
 }
 
@@ -135,12 +135,12 @@ fn with_file(sandbox: SandboxBuilder, file: &args::Upload) -> Result<SandboxBuil
 }
 
 #[cfg(unix)]
-fn is_executable(metadata: &fs::Metadata) -> bool {
+pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o111 != 0
 }
 
 #[cfg(not(unix))]
-fn is_executable(_: &fs::Metadata) -> bool {
+pub(crate) fn is_executable(_: &fs::Metadata) -> bool {
     false
 }

@@ -26,6 +26,7 @@ const COMMAND_EXAMPLES: &[(&[&str], &str)] = &[
   tidebox exec --mount .:/workspace/repo:cow --cwd repo 'rm -r build; ls'
   tidebox exec --json --timeout 5 --limits memory=64M 'seq 1000000 | wc -l'
   tidebox exec --allow example.com 'curl -sS https://example.com'
+  tidebox exec --backend e2b --file data.csv:data.csv 'sort data.csv'
   tidebox exec --argv grep -r 'a b' .
 ",
     ),

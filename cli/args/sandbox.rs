@@ -56,6 +56,14 @@ pub(crate) struct SandboxArgs {
     #[arg(long, value_name = "ACTION", value_parser = one_of(OutputOverflow::ALL, OutputOverflow::as_str))]
     #[arg(default_value = OutputOverflow::KeepHead.as_str(), help_heading = "Limits")]
     pub(crate) output_overflow: OutputOverflow,
+    /// Read options from this file [default: tidebox.toml, or the configuration of the user]
+    ///
+    /// The default is tidebox.toml in the current directory, or else ~/.config/tidebox/config.toml.
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub(crate) config: Option<PathBuf>,
+    /// Read no configuration file
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    pub(crate) no_config: bool,
 }
 
 /// A host file and its path in the sandbox.

@@ -3,12 +3,14 @@
 mod backend;
 mod bash;
 mod bounds;
+mod configuration;
 mod isolation;
 mod options;
 mod own_program;
 #[cfg(unix)]
 mod packs;
 mod publish;
+mod remote;
 mod run;
 mod serve;
 mod session;
