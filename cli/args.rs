@@ -6,6 +6,7 @@ mod mcp;
 mod pack;
 mod sandbox;
 mod serve;
+mod snapshot;
 mod values;
 
 use std::ffi::OsString;
@@ -24,6 +25,7 @@ pub(crate) use mcp::{Mcp, McpCommand, McpHttp, McpInstall, McpServer};
 pub(crate) use pack::PackCommand;
 pub(crate) use sandbox::{MountArg, SandboxArgs, Upload};
 pub(crate) use serve::Serve;
+pub(crate) use snapshot::{SnapshotCommand, SnapshotCreate, SnapshotFile};
 pub(crate) use values::parse_seconds;
 
 /// Run shell commands in a sandbox inside this process.
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     /// Start an interactive session in a sandbox
     ///
     /// Files, the working directory, variables, functions and aliases persist between lines.
+    ///
+    /// Tab completes commands and files. `:help` lists commands for snapshots, copies and transfers.
     Shell(SandboxArgs),
     /// Serve one sandbox to a program in any language
     ///
@@ -74,6 +78,9 @@ pub(crate) enum Command {
     /// Manage optional runtimes in your cache directory
     #[command(subcommand)]
     Pack(PackCommand),
+    /// Keep the files of a sandbox in a snapshot file
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
     /// Check this host: cache, packs, processor, memory, disk
     ///
     /// Prints a line for each check, with a hint for warnings and problems. Exits with 1 if there is a problem.
@@ -122,12 +129,14 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Comm
     let Some(options) = parsed.sandbox_options().filter(|options| !options.no_config) else { return Ok(parsed) };
     let Some(file) = ConfigFile::find(options.config.as_deref()) else { return Ok(parsed) };
     let root = command();
-    let named = arguments.first().and_then(|name| root.get_subcommands().find(|known| known.get_name() == name));
-    let Some(named) = named else { return Ok(parsed) };
+    let (mut named, mut names) = (&root, 0);
+    while let Some(next) = arguments.get(names).and_then(|name| named.find_subcommand(name)) {
+        (named, names) = (next, names + 1);
+    }
     let of_file =
         file.arguments(named).map_err(|message| clap::Error::raw(ErrorKind::ValueValidation, message + "\n"))?;
     // Before those of the command line, which take precedence.
-    arguments.splice(1..1, of_file);
+    arguments.splice(names..names, of_file);
     parse(arguments)
 }
 
@@ -173,6 +182,7 @@ impl Command {
             Self::Shell(options) => Some(options),
             Self::Backend(backend) => Some(&backend.options),
             Self::Serve(serve) => Some(&serve.options),
+            Self::Snapshot(SnapshotCommand::Create(create)) => Some(&create.options),
             // The entry of a client names the file; the server reads it.
             #[cfg(feature = "mcp")]
             Self::Mcp(mcp) => mcp.command.is_none().then_some(&mcp.server.options),

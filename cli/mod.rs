@@ -20,6 +20,7 @@ mod report;
 mod sandbox;
 mod serve;
 mod shell;
+mod snapshot;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -74,6 +75,7 @@ fn run(command: Command) -> Result<u8> {
         Command::Mcp(_) => {
             anyhow::bail!("cannot start the MCP server: this build has none; build tidebox with the cargo feature mcp")
         }
+        Command::Snapshot(command) => snapshot::snapshot(command),
         Command::Doctor { json } => doctor::doctor(json),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { dir } => generate::man(&dir),

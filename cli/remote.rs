@@ -85,6 +85,7 @@ fn reject_unsupported(name: &str, exec: &Exec) -> Result<()> {
     let options = &exec.options;
     let unsupported = [
         ("--mount", !options.mounts.is_empty(), "; upload files with --file"),
+        ("--snapshot", options.snapshot.is_some(), ""),
         ("--allow-git", !options.allow_git.is_empty(), ""),
         ("--allow-git-push", !options.allow_git_push.is_empty(), ""),
         ("--pip", options.pip, ""),

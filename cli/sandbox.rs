@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::args::{self, CommandArg, MountArg, SandboxArgs};
+use crate::cli::snapshot;
 
 /// Base of relative paths.
 pub(crate) const WORKSPACE: &str = "/workspace";
@@ -21,6 +22,10 @@ pub(crate) fn runtime() -> Result<Runtime> {
 /// Returns a builder with the mounts of `--mount` and the files of `--file`.
 pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
     let mut sandbox = crate::sandbox()?.limits(options.limits());
+    if let Some(file) = &options.snapshot {
+        let bytes = snapshot::read(file)?;
+        sandbox = sandbox.snapshot_bytes(&bytes).with_context(|| format!("cannot start from {}", file.display()))?;
+    }
     for mount in &options.mounts {
         sandbox = with_mount(sandbox, mount)?;
     }

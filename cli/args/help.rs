@@ -61,6 +61,13 @@ const COMMAND_EXAMPLES: &[(&[&str], &str)] = &[
 ",
     ),
     (&["completions"], "    tidebox completions bash > ~/.local/share/bash-completion/completions/tidebox\n"),
+    (
+        &["snapshot", "create"],
+        "  \
+  tidebox snapshot create ready.snapshot --file setup.sh:setup.sh 'sh setup.sh'
+  tidebox exec --snapshot ready.snapshot 'ls'
+",
+    ),
     (&["pack", "add"], "    tidebox pack add python --with numpy,pandas\n"),
 ];
 

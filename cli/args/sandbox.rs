@@ -18,6 +18,11 @@ pub(crate) struct SandboxArgs {
     /// The mode is read-only (ro), read-write (rw), or copy-on-write (cow: changes stay in the sandbox).
     #[arg(long = "mount", value_name = "HOST:GUEST[:ro|rw|cow]", value_parser = parse_mount, help_heading = "Files")]
     pub(crate) mounts: Vec<MountArg>,
+    /// Start from the files of a snapshot file
+    ///
+    /// `tidebox snapshot create` writes one. Variables of its shell exist in `tidebox shell`.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub(crate) snapshot: Option<PathBuf>,
     /// Set the working directory [default: /workspace]
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     pub(crate) cwd: Option<String>,

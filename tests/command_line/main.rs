@@ -14,6 +14,7 @@ mod remote;
 mod run;
 mod serve;
 mod session;
+mod snapshot;
 #[cfg(unix)]
 mod terminal;
 mod tools;

@@ -66,6 +66,7 @@ fn json_and_relative_paths_work_at_a_provider() {
 fn options_of_local_sandboxes_are_refused_by_name() {
     for (option, value) in [
         ("--mount", Some(".:/x")),
+        ("--snapshot", Some("x")),
         ("--allow-git", Some("example.com")),
         ("--allow-git-push", Some("example.com")),
         ("--pip", None),
