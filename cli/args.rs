@@ -6,6 +6,7 @@ mod mcp;
 mod pack;
 mod sandbox;
 mod serve;
+mod snapshot;
 mod values;
 
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 use clap_complete::Shell;
 
 use crate::Dialect;
+use crate::cli::config::ConfigFile;
 
 pub(crate) use exec::{CommandArg, Exec, PublishedPort};
 #[cfg(feature = "mcp")]
@@ -23,6 +25,7 @@ pub(crate) use mcp::{Mcp, McpCommand, McpHttp, McpInstall, McpServer};
 pub(crate) use pack::PackCommand;
 pub(crate) use sandbox::{MountArg, SandboxArgs, Upload};
 pub(crate) use serve::{REST, Serve};
+pub(crate) use snapshot::{SnapshotCommand, SnapshotCreate, SnapshotFile};
 pub(crate) use values::parse_seconds;
 
 /// Run shell commands in a sandbox inside this process.
@@ -51,6 +54,8 @@ pub(crate) enum Command {
     /// Start an interactive session in a sandbox
     ///
     /// Files, the working directory, variables, functions and aliases persist between lines.
+    ///
+    /// Tab completes commands and files. `:help` lists commands for snapshots, copies and transfers.
     Shell(SandboxArgs),
     /// Serve one sandbox to a program in any language
     ///
@@ -73,6 +78,9 @@ pub(crate) enum Command {
     /// Manage optional runtimes in your cache directory
     #[command(subcommand)]
     Pack(PackCommand),
+    /// Keep the files of a sandbox in a snapshot file
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
     /// Check this host: cache, packs, processor, memory, disk
     ///
     /// Prints a line for each check, with a hint for warnings and problems. Exits with 1 if there is a problem.
@@ -114,7 +122,25 @@ pub(crate) struct Backend {
     pub(crate) options: SandboxArgs,
 }
 
-/// Parses the arguments after the program's name. The help and the version are errors too, with separate kinds.
+/// Parses the arguments after the program's name, with those of the configuration file. The help and the version are errors too, with separate kinds.
+pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = parse(arguments.iter().cloned())?;
+    let Some(options) = parsed.sandbox_options().filter(|options| !options.no_config) else { return Ok(parsed) };
+    let Some(file) = ConfigFile::find(options.config.as_deref()) else { return Ok(parsed) };
+    let root = command();
+    let (mut named, mut names) = (&root, 0);
+    while let Some(next) = arguments.get(names).and_then(|name| named.find_subcommand(name)) {
+        (named, names) = (next, names + 1);
+    }
+    let of_file =
+        file.arguments(named).map_err(|message| clap::Error::raw(ErrorKind::ValueValidation, message + "\n"))?;
+    // Before those of the command line, which take precedence.
+    arguments.splice(names..names, of_file);
+    parse(arguments)
+}
+
+/// Parses the arguments after the program's name.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let mut arguments: Vec<OsString> = [OsString::from("tidebox")].into_iter().chain(arguments).collect();
     if arguments.len() == 1 {
@@ -146,6 +172,29 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
         _ => {}
     }
     Ok(parsed)
+}
+
+impl Command {
+    /// Returns the options of the sandbox, for commands that read the configuration file.
+    pub(crate) fn sandbox_options(&self) -> Option<&SandboxArgs> {
+        match self {
+            Self::Exec(exec) => Some(&exec.options),
+            Self::Shell(options) => Some(options),
+            Self::Backend(backend) => Some(&backend.options),
+            Self::Serve(serve) => Some(&serve.options),
+            Self::Snapshot(SnapshotCommand::Create(create)) => Some(&create.options),
+            // The entry of a client names the file; the server reads it.
+            #[cfg(feature = "mcp")]
+            Self::Mcp(mcp) => mcp.command.is_none().then_some(&mcp.server.options),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the long names of the options of the sandbox.
+pub(crate) fn shared_options() -> Vec<String> {
+    let shared = <SandboxArgs as clap::Args>::augment_args(clap::Command::new("sandbox"));
+    shared.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
 /// Returns the definition of the command line, with its help.

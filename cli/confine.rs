@@ -1,31 +1,25 @@
 //! `--confine`: restricts this process to what the options of the command need.
 
+#[cfg(target_os = "linux")]
+use std::path::Path;
+
 use anyhow::{Result, bail};
 
+#[cfg(target_os = "linux")]
+use crate::LOCAL;
+#[cfg(target_os = "linux")]
+use crate::cli::args::SnapshotCommand;
 use crate::cli::args::{Command, SandboxArgs};
 
 /// Restricts the process if the command has `--confine`. Must run before any thread starts.
 pub(crate) fn confine(command: &Command) -> Result<()> {
-    let Some(options) = options(command).filter(|options| options.confine) else { return Ok(()) };
+    let Some(options) = command.sandbox_options().filter(|options| options.confine) else { return Ok(()) };
     if options.pip {
         bail!(
             "cannot use --confine with --pip: --pip starts the pip of the host, and a confined process starts no program"
         );
     }
     apply(command, options)
-}
-
-/// Returns the options of the sandboxes that a command creates.
-fn options(command: &Command) -> Option<&SandboxArgs> {
-    match command {
-        Command::Exec(exec) => Some(&exec.options),
-        Command::Shell(options) => Some(options),
-        Command::Backend(args) => Some(&args.options),
-        Command::Serve(serve) => Some(&serve.options),
-        #[cfg(feature = "mcp")]
-        Command::Mcp(mcp) if mcp.command.is_none() => Some(&mcp.server.options),
-        _ => None,
-    }
 }
 
 #[cfg(target_os = "linux")]
@@ -35,6 +29,9 @@ fn apply(command: &Command, options: &SandboxArgs) -> Result<()> {
     let mut confinement = Confinement::new();
     for file in &options.files {
         confinement = confinement.read(&file.host);
+    }
+    if let Some(snapshot) = &options.snapshot {
+        confinement = confinement.read(snapshot);
     }
     for mount in &options.mounts {
         confinement = match mount.mode {
@@ -52,7 +49,17 @@ fn apply(command: &Command, options: &SandboxArgs) -> Result<()> {
 #[cfg(target_os = "linux")]
 fn with_files_of(command: &Command, mut confinement: crate::Confinement) -> crate::Confinement {
     match command {
-        Command::Exec(exec) if !exec.publish.is_empty() => confinement.listen(),
+        Command::Exec(exec) => {
+            if !exec.publish.is_empty() {
+                confinement = confinement.listen();
+            }
+            if exec.backend == LOCAL { confinement } else { confinement.connect() }
+        }
+        // The file is written next to the old one and replaces it.
+        Command::Snapshot(SnapshotCommand::Create(create)) => {
+            let dir = create.file.parent().filter(|dir| !dir.as_os_str().is_empty());
+            confinement.write(dir.unwrap_or(Path::new(".")))
+        }
         Command::Serve(serve) => {
             for path in [&serve.tenants, &serve.tls_cert, &serve.tls_key].into_iter().flatten() {
                 confinement = confinement.read(path);

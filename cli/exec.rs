@@ -3,14 +3,15 @@
 use std::future::pending;
 use std::io::{self, Read as _};
 
-use crate::{ExecuteRequest, ExecuteResponse, ExposedPort, PortExt as _, Sandbox, SandboxBackend};
+use crate::{ExecuteRequest, ExecuteResponse, ExposedPort, LOCAL, PortExt as _, Sandbox, SandboxBackend};
 use anyhow::{Context, Result, bail};
-use tokio::select;
+use tokio::{select, signal};
 
 use crate::cli::args::{Exec, PublishedPort};
 use crate::cli::exit_code;
 use crate::cli::output::print_json;
 use crate::cli::printer::{OutputClosed, Printer};
+use crate::cli::remote::RemoteSandbox;
 use crate::cli::report::{ErrorReport, Report};
 use crate::cli::sandbox;
 
@@ -27,22 +28,60 @@ pub(crate) fn exec(exec: Exec) -> Result<u8> {
 fn run(exec: Exec) -> Result<u8> {
     let stdin = if exec.stdin { read_stdin()? } else { Vec::new() };
     sandbox::runtime()?.block_on(async {
+        if exec.backend != LOCAL {
+            return run_remotely(&exec, stdin).await;
+        }
         let sandbox = sandbox::builder(&exec.options)?.build()?;
         // Dropped with the command: the ports are closed then.
         let _published = publish(&sandbox, &exec.publish).await?;
-        let request = sandbox::request(&exec.options, exec.command())?.with_stdin(stdin);
-        let response = if exec.json {
-            let response = sandbox.execute(request).await?;
-            print_json(&Report::new(&response))?;
-            response
-        } else {
-            match stream(&sandbox, request, pending()).await? {
-                StreamEnd::Response(response) => response,
-                StreamEnd::OutputClosed | StreamEnd::Stopped => return Ok(exit_code::OUTPUT_CLOSED),
-            }
-        };
-        sandbox::exit_code(&response)
+        let request = sandbox::request(&exec.options, exec.command(), sandbox::cwd(&exec.options)?)?.with_stdin(stdin);
+        respond(&sandbox, &exec, request, pending()).await
     })
+}
+
+/// Runs the command in a new sandbox at the provider, and deletes the sandbox in any case.
+async fn run_remotely(exec: &Exec, stdin: Vec<u8>) -> Result<u8> {
+    let remote = RemoteSandbox::create(&exec.backend, exec).await?;
+    let ran = async {
+        let cwd = remote.prepare(exec).await?;
+        let request = sandbox::request(&exec.options, exec.command(), cwd)?.with_stdin(stdin);
+        respond(&*remote.sandbox, exec, request, interrupt()).await
+    };
+    let ran = ran.await;
+    let deleted = remote.delete().await;
+    let code = ran?;
+    deleted.map(|()| code)
+}
+
+/// Completes at Ctrl-C. If the handler cannot be installed, Ctrl-C ends this process.
+pub(crate) async fn interrupt() {
+    if signal::ctrl_c().await.is_err() {
+        pending::<()>().await;
+    }
+}
+
+/// Runs the request until it ends or `stop` completes, and prints the output or the JSON object.
+async fn respond(
+    sandbox: &dyn SandboxBackend,
+    exec: &Exec,
+    request: ExecuteRequest,
+    stop: impl Future<Output = ()>,
+) -> Result<u8> {
+    let response = if exec.json {
+        let response = select! {
+            response = sandbox.execute(request) => response?,
+            () = stop => return Ok(exit_code::INTERRUPTED),
+        };
+        print_json(&Report::new(&response))?;
+        response
+    } else {
+        match stream(sandbox, request, stop).await? {
+            StreamEnd::Response(response) => response,
+            StreamEnd::OutputClosed => return Ok(exit_code::OUTPUT_CLOSED),
+            StreamEnd::Stopped => return Ok(exit_code::INTERRUPTED),
+        }
+    };
+    sandbox::exit_code(&response)
 }
 
 /// Listens at ports of the host, and prints their addresses to standard error, which a script can read first.

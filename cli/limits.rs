@@ -121,10 +121,14 @@ pub(crate) fn parse(text: &str) -> Result<LimitChanges, String> {
 
 /// Returns the table of all keys with their defaults, for the help.
 pub(crate) fn table() -> String {
-    let limits = Limits::default();
+    table_of(&Limits::default())
+}
+
+/// Returns the table of all keys with the values of `limits`.
+pub(crate) fn table_of(limits: &Limits) -> String {
     let mut table = String::new();
     for key in KEYS {
-        let value = (key.show)(&limits);
+        let value = (key.show)(limits);
         writeln!(table, "  {:<17} {:<7} {}", key.name, value, key.meaning).expect("writing to a String cannot fail");
     }
     table

@@ -3,6 +3,7 @@
 
 mod args;
 mod backend;
+mod config;
 mod confine;
 mod doctor;
 mod exec;
@@ -15,10 +16,12 @@ mod output;
 mod pack;
 mod printer;
 mod progress;
+mod remote;
 mod report;
 mod sandbox;
 mod serve;
 mod shell;
+mod snapshot;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -32,7 +35,7 @@ pub use pack::prepare_pack;
 /// Runs the command `tidebox` with the arguments after its name, and returns its exit code. Reads and writes the standard streams of
 /// this process.
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let command = match args::parse(arguments) {
+    let command = match args::read(arguments) {
         Ok(command) => command,
         Err(error) => return answer(&error),
     };
@@ -74,6 +77,7 @@ fn run(command: Command) -> Result<u8> {
         Command::Mcp(_) => {
             anyhow::bail!("cannot start the MCP server: this build has none; build tidebox with the cargo feature mcp")
         }
+        Command::Snapshot(command) => snapshot::snapshot(command),
         Command::Doctor { json } => doctor::doctor(json),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { dir } => generate::man(&dir),

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::args::{self, CommandArg, MountArg, SandboxArgs};
+use crate::cli::snapshot;
 
 /// Base of relative paths.
 pub(crate) const WORKSPACE: &str = "/workspace";
@@ -21,6 +22,10 @@ pub(crate) fn runtime() -> Result<Runtime> {
 /// Returns a builder with the mounts of `--mount` and the files of `--file`.
 pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
     let mut sandbox = crate::sandbox()?.limits(options.limits());
+    if let Some(file) = &options.snapshot {
+        let bytes = snapshot::read(file)?;
+        sandbox = sandbox.snapshot_bytes(&bytes).with_context(|| format!("cannot start from {}", file.display()))?;
+    }
     for mount in &options.mounts {
         sandbox = with_mount(sandbox, mount)?;
     }
@@ -90,8 +95,8 @@ pub(crate) fn builder_with_egress(options: &SandboxArgs, egress: &[String]) -> R
     })
 }
 
-/// Returns the request with working directory, environment and timeout of the options.
-pub(crate) fn request(options: &SandboxArgs, command: CommandArg) -> Result<ExecuteRequest> {
+/// Returns the request with the working directory, and with environment and timeout of the options.
+pub(crate) fn request(options: &SandboxArgs, command: CommandArg, cwd: Option<SandboxPath>) -> Result<ExecuteRequest> {
     let mut request = match command {
         CommandArg::Line(line) => ExecuteRequest::new(line),
         CommandArg::Arguments(arguments) => ExecuteRequest::from_arguments(arguments)?,
@@ -99,7 +104,7 @@ pub(crate) fn request(options: &SandboxArgs, command: CommandArg) -> Result<Exec
     request.timeout = options.timeout;
     request.output_overflow = options.output_overflow;
     request.env = options.env.clone();
-    request.cwd = cwd(options)?;
+    request.cwd = cwd;
     Ok(request)
 }
 
@@ -147,12 +152,12 @@ fn with_file(sandbox: SandboxBuilder, file: &args::Upload) -> Result<SandboxBuil
 }
 
 #[cfg(unix)]
-fn is_executable(metadata: &fs::Metadata) -> bool {
+pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o111 != 0
 }
 
 #[cfg(not(unix))]
-fn is_executable(_: &fs::Metadata) -> bool {
+pub(crate) fn is_executable(_: &fs::Metadata) -> bool {
     false
 }

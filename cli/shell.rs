@@ -1,18 +1,22 @@
 //! `tidebox shell`: an interactive session in one sandbox. State is kept by the sandbox's shell session.
 
+mod commands;
+mod completion;
 mod input;
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{ExecuteRequest, Sandbox, SandboxBackend, ShellMode};
+use crate::{ExecuteRequest, ExecuteResponse, Limits, Sandbox, SandboxBackend as _, ShellMode, Snapshot};
 use anyhow::{Result, bail};
-use tokio::runtime::Runtime;
-use tokio::signal;
 
 use crate::cli::args::SandboxArgs;
 use crate::cli::exec::{self, StreamEnd};
 use crate::cli::exit_code;
 use crate::cli::sandbox;
+use completion::{Session, SessionHelper};
 use input::{Input, Line};
 
 /// Messages of bash for incomplete input.
@@ -20,15 +24,16 @@ const INCOMPLETE_MESSAGES: [&str; 3] = ["unexpected end of file", "unexpected EO
 
 /// Reads and runs lines until the end of input, and returns the exit code of the last one.
 pub(crate) fn shell(options: SandboxArgs) -> Result<u8> {
-    let runtime = sandbox::runtime()?;
-    let mut shell = Shell { runtime: &runtime, sandbox: open(&options)?, timeout: options.timeout, last: 0 };
+    let session = Rc::new(Session::new(sandbox::runtime()?, Arc::new(open(&options)?)));
+    let mut input = Input::open(SessionHelper::new(Rc::clone(&session)))?;
+    let mut shell = Shell::new(session, &options);
     if let Some(cwd) = &options.cwd {
         shell.change_dir(cwd)?;
     }
-    let mut input = Input::open()?;
+    shell.remember_start()?;
     input.print_banner(
-        "Files, the working directory, variables, functions and aliases persist between lines. Ctrl-C stops a command, \
-         Ctrl-D ends the session.",
+        "Files, the working directory, variables, functions and aliases persist between lines. Tab completes, Ctrl-C \
+         stops a command, Ctrl-D ends the session, :help lists more.",
     );
     loop {
         let text = match input.read(&shell.prompt()?, |text| shell.is_unfinished(text))? {
@@ -38,6 +43,7 @@ pub(crate) fn shell(options: SandboxArgs) -> Result<u8> {
         };
         match parse_exit(&text) {
             Some(code) => return Ok(code.unwrap_or(shell.last)),
+            None if commands::is_command(&text) => shell.run_command(&text)?,
             None => shell.run(&text)?,
         }
     }
@@ -61,19 +67,41 @@ fn open(options: &SandboxArgs) -> Result<Sandbox> {
     Ok(sandbox.shell_mode(ShellMode::Persistent).build()?)
 }
 
-struct Shell<'a> {
-    runtime: &'a Runtime,
-    sandbox: Sandbox,
+struct Shell {
+    session: Rc<Session>,
     /// Timeout of each line.
     timeout: Option<Duration>,
+    limits: Limits,
     last: u8,
+    /// `:time on`
+    shows_time: bool,
+    snapshots: BTreeMap<String, Snapshot>,
+    /// The originals of the current copy, the first one first.
+    originals: Vec<Arc<Sandbox>>,
 }
 
-impl Shell<'_> {
+impl Shell {
+    fn new(session: Rc<Session>, options: &SandboxArgs) -> Self {
+        let (snapshots, originals) = (BTreeMap::new(), Vec::new());
+        Self {
+            session,
+            timeout: options.timeout,
+            limits: options.limits(),
+            last: 0,
+            shows_time: false,
+            snapshots,
+            originals,
+        }
+    }
+
+    fn execute(&self, request: ExecuteRequest) -> crate::Result<ExecuteResponse> {
+        self.session.runtime.block_on(self.session.sandbox().execute(request))
+    }
+
     /// Changes the session to the directory of `--cwd`.
     fn change_dir(&self, cwd: &str) -> Result<()> {
         let request = ExecuteRequest::new("cd -- \"$DIR\"; unset OLDPWD; export OLDPWD").with_env("DIR", cwd);
-        let moved = self.runtime.block_on(self.sandbox.execute(request))?;
+        let moved = self.execute(request)?;
         if !moved.stderr.is_empty() {
             bail!("cannot start in {cwd}: {}", moved.stderr_text().trim_end());
         }
@@ -82,16 +110,20 @@ impl Shell<'_> {
 
     /// Returns the prompt with the working directory of the session. Prints an error if the directory was deleted.
     fn prompt(&self) -> Result<String> {
-        let response = self.runtime.block_on(self.sandbox.execute(ExecuteRequest::new("builtin pwd")))?;
+        let response = self.execute(ExecuteRequest::new("builtin pwd"))?;
         eprint!("{}", response.stderr_text());
-        Ok(format!("tidebox:{}$ ", response.stdout_text().trim_end_matches('\n')))
+        let copy = "+".repeat(self.originals.len());
+        Ok(format!("tidebox{copy}:{}$ ", response.stdout_text().trim_end_matches('\n')))
     }
 
     /// Returns whether the shell would read more: an open quote, loop or here-document.
     fn is_unfinished(&self, text: &str) -> bool {
+        if commands::is_command(text) {
+            return false;
+        }
         let request =
             ExecuteRequest::new("sh -n -c \"$TEXT\"").with_env("TEXT", text).with_shell_mode(ShellMode::Fresh);
-        self.runtime.block_on(self.sandbox.execute(request)).is_ok_and(|response| {
+        self.execute(request).is_ok_and(|response| {
             let message = response.stderr_text();
             INCOMPLETE_MESSAGES.iter().any(|end| message.contains(end))
         })
@@ -104,14 +136,14 @@ impl Shell<'_> {
         }
         let mut request = ExecuteRequest::new(text);
         request.timeout = self.timeout;
-        let interrupt = async {
-            // If the handler cannot be installed, Ctrl-C terminates the session.
-            if signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+        let sandbox = self.session.sandbox();
+        match self.session.runtime.block_on(exec::stream(&*sandbox, request, exec::interrupt()))? {
+            StreamEnd::Response(response) => {
+                if self.shows_time {
+                    commands::print_figures(&response);
+                }
+                self.last = sandbox::exit_code(&response)?;
             }
-        };
-        match self.runtime.block_on(exec::stream(&self.sandbox, request, interrupt))? {
-            StreamEnd::Response(response) => self.last = sandbox::exit_code(&response)?,
             StreamEnd::Stopped => {
                 self.last = exit_code::INTERRUPTED;
                 eprintln!();

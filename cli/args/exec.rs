@@ -1,9 +1,12 @@
 //! Arguments of `tidebox exec`.
 
+use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 
 use super::SandboxArgs;
 use super::values::parse_published_port;
+use crate::LOCAL;
+use crate::remote::PROVIDERS;
 
 /// Arguments of `tidebox exec`.
 #[derive(clap::Args, Debug, PartialEq)]
@@ -19,6 +22,14 @@ pub(crate) struct Exec {
     /// Pass the standard input of tidebox to the command [default: empty input]
     #[arg(long)]
     pub(crate) stdin: bool,
+    /// Run at a provider, with the key of the provider's environment variable
+    ///
+    /// Creates a sandbox, uploads the files of --file, runs the command, and deletes the sandbox.
+    ///
+    /// The network is that of the provider, unless --allow lists hosts.
+    #[arg(long, value_name = "NAME", default_value = LOCAL)]
+    #[arg(value_parser = PossibleValuesParser::new([LOCAL].into_iter().chain(PROVIDERS.iter().copied())))]
+    pub(crate) backend: String,
     /// Print one JSON object at the end instead of streaming the output
     ///
     /// Its fields: stdout, stderr, output, exit_code, truncated, stopped_by, duration_ms, cpu_time_ms, peak_memory_bytes.

@@ -26,6 +26,7 @@ const COMMAND_EXAMPLES: &[(&[&str], &str)] = &[
   tidebox exec --mount .:/workspace/repo:cow --cwd repo 'rm -r build; ls'
   tidebox exec --json --timeout 5 --limits memory=64M 'seq 1000000 | wc -l'
   tidebox exec --allow example.com 'curl -sS https://example.com'
+  tidebox exec --backend e2b --file data.csv:data.csv 'sort data.csv'
   tidebox exec --argv grep -r 'a b' .
 ",
     ),
@@ -62,6 +63,13 @@ const COMMAND_EXAMPLES: &[(&[&str], &str)] = &[
 ",
     ),
     (&["completions"], "    tidebox completions bash > ~/.local/share/bash-completion/completions/tidebox\n"),
+    (
+        &["snapshot", "create"],
+        "  \
+  tidebox snapshot create ready.snapshot --file setup.sh:setup.sh 'sh setup.sh'
+  tidebox exec --snapshot ready.snapshot 'ls'
+",
+    ),
     (&["pack", "add"], "    tidebox pack add python --with numpy,pandas\n"),
 ];
 

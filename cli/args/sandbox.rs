@@ -18,6 +18,11 @@ pub(crate) struct SandboxArgs {
     /// The mode is read-only (ro), read-write (rw), or copy-on-write (cow: changes stay in the sandbox).
     #[arg(long = "mount", value_name = "HOST:GUEST[:ro|rw|cow]", value_parser = parse_mount, help_heading = "Files")]
     pub(crate) mounts: Vec<MountArg>,
+    /// Start from the files of a snapshot file
+    ///
+    /// `tidebox snapshot create` writes one. Variables of its shell exist in `tidebox shell`.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub(crate) snapshot: Option<PathBuf>,
     /// Set the working directory [default: /workspace]
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     pub(crate) cwd: Option<String>,
@@ -61,6 +66,14 @@ pub(crate) struct SandboxArgs {
     #[arg(long, value_name = "ACTION", value_parser = one_of(OutputOverflow::ALL, OutputOverflow::as_str))]
     #[arg(default_value = OutputOverflow::KeepHead.as_str(), help_heading = "Limits")]
     pub(crate) output_overflow: OutputOverflow,
+    /// Read options from this file [default: tidebox.toml, or the configuration of the user]
+    ///
+    /// The default is tidebox.toml in the current directory, or else ~/.config/tidebox/config.toml.
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub(crate) config: Option<PathBuf>,
+    /// Read no configuration file
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    pub(crate) no_config: bool,
 }
 
 /// A host file and its path in the sandbox.

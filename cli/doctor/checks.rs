@@ -48,7 +48,10 @@ fn cache() -> Check {
     let opened = crate::CacheDir::open(dir.join("aot"))
         .and_then(|_| tempfile::Builder::new().prefix(".doctor").tempfile_in(dir.join("aot")));
     match opened {
-        Ok(_) => Check::ok(NAME, format!("{shown}, {}", format_bytes(size(&dir)))),
+        Ok(_) => {
+            let (programs, packs) = (format_bytes(size(&dir.join("aot"))), format_bytes(size(&dir.join("packs"))));
+            Check::ok(NAME, format!("{shown}, {programs} of compiled programs, {packs} of packs"))
+        }
         Err(error) => {
             let hint = "make it a directory that only you can write to, or set XDG_CACHE_HOME to another one; \
                         until then every start compiles the programs again";

@@ -14,7 +14,7 @@ use crate::atomic_file;
 use crate::cli::args::McpInstall;
 
 /// Options whose value starts with a path of the host.
-const PATH_OPTIONS: [&str; 3] = ["--file", "--mount", "--save"];
+const PATH_OPTIONS: [&str; 5] = ["--config", "--file", "--mount", "--save", "--snapshot"];
 
 /// A file and its new content.
 #[derive(Debug, PartialEq, Eq)]

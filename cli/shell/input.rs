@@ -5,8 +5,14 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use anyhow::{Context as _, Result};
-use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{CompletionType, Config, Editor};
+
+use super::completion::SessionHelper;
+
+/// Lines of the history file.
+const HISTORY_LINES: usize = 10_000;
 
 /// Prompt of a continuation line.
 const CONTINUATION_PROMPT: &str = "> ";
@@ -23,17 +29,20 @@ pub(super) enum Line {
 }
 
 /// The terminal, or other standard input.
-#[derive(Debug)]
 pub(super) struct Input {
-    editor: DefaultEditor,
+    editor: Editor<SessionHelper, FileHistory>,
     is_terminal: bool,
     /// `None` without a terminal or a state directory.
     history: Option<PathBuf>,
 }
 
 impl Input {
-    pub(super) fn open() -> Result<Self> {
-        let mut editor = DefaultEditor::new().context("cannot set up line editing")?;
+    pub(super) fn open(helper: SessionHelper) -> Result<Self> {
+        // A line after a blank is not stored, as with HISTCONTROL=ignorespace.
+        let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true);
+        let mut editor = Editor::with_config(config.max_history_size(HISTORY_LINES)?.build())
+            .context("cannot set up line editing")?;
+        editor.set_helper(Some(helper));
         let is_terminal = io::stdin().is_terminal();
         let history = history_file().filter(|_| is_terminal);
         if let Some(file) = &history {

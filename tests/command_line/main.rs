@@ -3,6 +3,7 @@
 mod backend;
 mod bash;
 mod bounds;
+mod configuration;
 #[cfg(target_os = "linux")]
 mod confine;
 mod isolation;
@@ -11,9 +12,11 @@ mod own_program;
 #[cfg(unix)]
 mod packs;
 mod publish;
+mod remote;
 mod run;
 mod serve;
 mod session;
+mod snapshot;
 #[cfg(unix)]
 mod terminal;
 mod tools;

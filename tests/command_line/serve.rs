@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::run::{PLANTED, command, tidebox};
 
 /// A server and the variables that it printed.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
-    variables: BTreeMap<String, String>,
+    pub(crate) variables: BTreeMap<String, String>,
 }
 
 impl Server {
-    fn start(options: &[&str]) -> Self {
+    pub(crate) fn start(options: &[&str]) -> Self {
         let mut child =
             command(&[&["serve"], options].concat()).stdout(Stdio::piped()).spawn().expect("the server starts");
         let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
@@ -36,7 +36,7 @@ impl Server {
     }
 
     /// Sends a request to the E2B emulator and returns status and body.
-    fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (u16, Vec<u8>) {
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (u16, Vec<u8>) {
         let address = self.variables["E2B_API_URL"].trim_start_matches("http://").to_owned();
         let mut stream = TcpStream::connect(&address).expect("it listens");
         let length = body.len();

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::run::{command, tidebox, tidebox_reading};
+use crate::run::{command, finish, tidebox, tidebox_reading};
 
 fn session(lines: &str) -> crate::run::Ran {
     tidebox_reading(&["shell"], lines.as_bytes())
@@ -69,6 +69,61 @@ fn options_apply_to_the_whole_session() {
         b"echo $A; pwd\nsleep 9\necho $A\n",
     );
     assert_eq!(ran.stdout(), "1\n/tmp\n1\n");
+}
+
+#[test]
+fn snapshots_are_restored_and_compared() {
+    let ran = session(
+        "echo one >f; a=1\n:snapshot first\necho two >f; a=2; mkdir d\n:diff first\n:restore first\ncat f; echo $a; ls\n:diff first\n",
+    );
+    let expected = "new directory /workspace/d\ndiff --git a/workspace/f b/workspace/f\n";
+    assert!(ran.stdout().starts_with("snapshot first: "), "{}{}", ran.stdout(), ran.stderr());
+    assert!(ran.stdout().contains(expected) && ran.stdout().contains("-one\n+two\n"), "{}", ran.stdout());
+    assert!(ran.stdout().ends_with("\none\n1\nf\n"), "{}{}", ran.stdout(), ran.stderr());
+    let ran = session("echo x >new\n:diff\n:restore nosuch\n");
+    assert!(ran.stdout().contains("+++ b/workspace/new"), "{}", ran.stdout());
+    assert!(ran.stderr().contains("no snapshot nosuch; there are: start"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_copy_of_the_sandbox_is_discarded_by_back() {
+    let ran = session("a=1; echo one >f\n:fork\ncat f; echo $a; a=2; echo two >f\n:back\ncat f; echo $a\n:back\n");
+    assert!(ran.stdout().ends_with("discards it\none\n1\none\n1\n"), "{}{}", ran.stdout(), ran.stderr());
+    assert!(ran.stderr().contains("this sandbox is not a copy") && ran.code == Some(1), "{}", ran.stderr());
+}
+
+#[test]
+fn files_are_copied_to_and_from_the_host() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
+    std::fs::write(dir.path().join("a b"), "host\n").expect("the file can be written");
+    let lines = ":upload 'a b' sub/c\ncat sub/c\n:upload 'a b'\ncat 'a b'\necho guest >out\n:download out\n:download out\n:download out 'x y'\n:download nosuch\n";
+    let mut command = command(&["shell"]);
+    command.current_dir(dir.path());
+    let ran = finish(command, lines.as_bytes());
+    let shown = ran.stdout();
+    assert!(shown.contains("5 B to /workspace/sub/c\nhost\n5 B to /workspace/a b\nhost\n"), "{shown}{}", ran.stderr());
+    for name in ["out", "x y"] {
+        assert_eq!(std::fs::read_to_string(dir.path().join(name)).expect("the file was copied"), "guest\n");
+    }
+    assert!(ran.stderr().contains("out exists; add the path of this host to replace it"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("cannot read /workspace/nosuch"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_session_shows_limits_figures_and_help() {
+    let ran = tidebox_reading(
+        &["shell", "--limits", "processes=7"],
+        b":limits\n:time on\ntrue\n:time off\ntrue\n:help\n:nosuch\n:time\n: x\n",
+    );
+    assert!(ran.stdout().contains("  processes         7       concurrent processes\n"), "{}", ran.stdout());
+    assert!(ran.stdout().contains(":fork      "), "{}", ran.stdout());
+    assert_eq!(ran.stderr().matches(", peak memory ").count(), 1, "{}", ran.stderr());
+    assert!(
+        ran.stderr().contains("unknown command :nosuch") && ran.stderr().contains("usage: :time on|off"),
+        "{}",
+        ran.stderr()
+    );
+    assert_eq!(ran.code, Some(0), "a colon alone is a command of the shell");
 }
 
 #[cfg(unix)]

@@ -127,3 +127,51 @@ fn history_persists_across_sessions() {
     second.see("\nremembered\r\n");
     second.leave();
 }
+
+/// Waits for the prompt, types a line and waits for what it shows.
+fn enter(terminal: &mut Terminal, line: &str, expected: &str) {
+    terminal.see("$ ");
+    terminal.type_keys(&format!("{line}\r"));
+    terminal.see(expected);
+}
+
+#[test]
+fn tab_completes_commands_functions_and_files() {
+    let state = tempfile::tempdir().expect("a temporary directory can be created");
+    let mut terminal = Terminal::open(state.path());
+    enter(
+        &mut terminal,
+        "mkdir some_dir; echo found >some_dir/a_file; echo other >'b c'; my_function() { echo called; }",
+        "\n",
+    );
+    terminal.see("$ ");
+    terminal.type_keys("cat some\ta\t\r");
+    terminal.see("found\r\n");
+    terminal.see("$ ");
+    terminal.type_keys("my_f\t\r");
+    terminal.see("\ncalled\r\n");
+    terminal.see("$ ");
+    terminal.type_keys("true; print\tf x\r");
+    terminal.see("\nx");
+    terminal.see("$ ");
+    terminal.type_keys("cat b\t\r");
+    terminal.see("\nother\r\n");
+    terminal.see("$ ");
+    terminal.type_keys(":lim\t\r");
+    terminal.see("wall-time");
+    terminal.leave();
+}
+
+#[test]
+fn a_line_after_a_blank_is_not_in_the_history() {
+    let state = tempfile::tempdir().expect("a temporary directory can be created");
+    let mut terminal = Terminal::open(state.path());
+    enter(&mut terminal, "echo public", "\npublic\r\n");
+    enter(&mut terminal, " echo private", "\nprivate\r\n");
+    terminal.see("$ ");
+    terminal.type_keys(&format!("{UP}\r"));
+    terminal.see("\npublic\r\n");
+    terminal.leave();
+    let history = std::fs::read_to_string(state.path().join("tidebox/history")).expect("the history is stored");
+    assert!(history.contains("echo public") && !history.contains("private"), "{history}");
+}
