@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use axum::body::Body;
@@ -15,7 +15,7 @@ use tidebox_core::lock::Mutex;
 use tidebox_emulators::TenantName;
 
 use crate::drain::RunningBody;
-use crate::otlp::Value;
+use crate::otlp::{ActiveSpan, Value};
 use crate::service::Service;
 
 /// Writes lines of JSON to stderr, if enabled.
@@ -91,37 +91,59 @@ async fn observe(State(Observed { service, api }): State<Observed>, mut request:
         Some(span) => span.scope(next.run(request)).await,
         None => next.run(request).await,
     };
-    let (status, time) = (response.status().as_u16(), start.elapsed());
-    service.0.metrics.count_request(&api, &method, &route, status, time);
+    let exchange = Exchange { api, method, route, status: response.status().as_u16(), time: start.elapsed(), notes };
+    service.0.metrics.count_request(&exchange.api, &exchange.method, &exchange.route, exchange.status, exchange.time);
     if let Some(span) = &mut span {
-        let notes = notes.0.lock();
-        span.set("http.request.method", Value::Text(method.clone()));
-        span.set("http.route", Value::Text(route.clone()));
-        span.set("http.response.status_code", Value::Integer(status.into()));
-        span.set("tidebox.api", Value::Text(api.clone()));
+        exchange.describe(span);
+    }
+    if service.0.log.is_enabled {
+        service.0.log.write(&exchange.to_line());
+    }
+    response.map(|body| Body::new(RunningBody { body, _running: running }))
+}
+
+/// A request with the head of its response.
+struct Exchange {
+    api: String,
+    method: String,
+    route: String,
+    status: u16,
+    time: Duration,
+    notes: RequestNotes,
+}
+
+impl Exchange {
+    /// Sets the attributes of its span.
+    fn describe(&self, span: &mut ActiveSpan) {
+        let notes = self.notes.0.lock();
+        span.set("http.request.method", Value::Text(self.method.clone()));
+        span.set("http.route", Value::Text(self.route.clone()));
+        span.set("http.response.status_code", Value::Integer(self.status.into()));
+        span.set("tidebox.api", Value::Text(self.api.clone()));
         for (name, value) in [("tidebox.tenant", &notes.tenant), ("tidebox.sandbox", &notes.sandbox)] {
             if let Some(value) = value {
                 span.set(name, Value::Text(value.clone()));
             }
         }
-        if status >= 500 {
+        if self.status >= 500 {
             span.fail();
         }
     }
-    if service.0.log.is_enabled {
-        let notes = notes.0.lock();
-        service.0.log.write(&json!({
+
+    /// Returns its line of the log: never a body, a token or a query.
+    fn to_line(&self) -> serde_json::Value {
+        let notes = self.notes.0.lock();
+        json!({
             "time": SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
-            "api": api,
-            "method": method,
-            "route": route,
-            "status": status,
-            "duration_ms": time.as_secs_f64() * 1000.0,
+            "api": self.api,
+            "method": self.method,
+            "route": self.route,
+            "status": self.status,
+            "duration_ms": self.time.as_secs_f64() * 1000.0,
             "tenant": notes.tenant,
             "sandbox": notes.sandbox,
-        }));
+        })
     }
-    response.map(|body| Body::new(RunningBody { body, _running: running }))
 }
 
 /// Returns the id in the path: the value of the first parameter `{id}` of the template.

@@ -91,8 +91,8 @@ impl Service {
         service
     }
 
-    /// Replaces the tenants, for example after a change of their file. Tenants that remain keep their sandboxes and usage. Returns
-    /// the names of those that were removed; [`close_removed`](Self::close_removed) closes their sandboxes.
+    /// Replaces the tenants, for example after a change of their file. Tenants that remain keep their sandboxes and usage;
+    /// [`close_removed`](Self::close_removed) closes the sandboxes of the others.
     pub fn set_tenants(&self, tenants: Tenants) {
         let mut accounts = self.0.accounts.lock();
         for tenant in &tenants.all {
@@ -160,7 +160,9 @@ impl Service {
 
     /// Creates a sandbox within the quotas of an account.
     fn make(&self, account: &Arc<Account>, mut new: NewSandbox) -> Result<MadeSandbox> {
-        let lease = account.reserve(new.memory_bytes.unwrap_or(self.0.memory_bytes)).inspect_err(|error| {
+        // A sandbox has at most the memory of the service's options.
+        let memory_bytes = new.memory_bytes.map_or(self.0.memory_bytes, |bytes| bytes.min(self.0.memory_bytes));
+        let lease = account.reserve(memory_bytes).inspect_err(|error| {
             self.0.metrics.count_refusal(&account.name, error);
         })?;
         new.memory_bytes = Some(lease.memory_bytes);

@@ -87,7 +87,7 @@ pub(super) struct CreateSandbox {
     pub(super) labels: BTreeMap<String, String>,
     /// Environment variables of its commands.
     pub(super) env: BTreeMap<String, String>,
-    /// Memory of all its processes together. Default: that of the service.
+    /// Memory of all its processes together. Default and maximum: that of the service.
     pub(super) memory_bytes: Option<u64>,
     /// Time after which it is closed, at most that of the tenant.
     pub(super) lifetime_seconds: Option<f64>,
