@@ -90,7 +90,10 @@ impl Emulator {
                 let (router, previews) = crate::e2b::router(api, &url, key);
                 (router, Some(previews), crate::e2b::variables(&url, key))
             }
-            "langsmith" => (crate::langsmith::router(api, key), None, crate::langsmith::variables(&url, key)),
+            "langsmith" => {
+                let (router, previews) = crate::langsmith::router(api, &url, key);
+                (router, Some(previews), crate::langsmith::variables(&url, key))
+            }
             "modal" => (crate::modal::router(api, key, &url), None, crate::modal::variables(&url, key)),
             "runloop" => {
                 let (router, previews) = crate::runloop::router(api, &url, key);
