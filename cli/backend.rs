@@ -8,11 +8,12 @@ mod response;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::sync::Arc;
 use std::thread;
 
-use crate::{Error, ErrorKind, Sandbox};
+use crate::{Error, ErrorKind, PortEndpoint, Sandbox};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -40,6 +41,8 @@ const MAX_CONCURRENT: usize = 64;
 struct ServerState {
     sandbox: Arc<Sandbox>,
     python: Interpreters,
+    /// Addresses that were returned, by the port in the sandbox.
+    endpoints: tokio::sync::Mutex<BTreeMap<u16, PortEndpoint>>,
 }
 
 /// The reply to one request.
@@ -72,7 +75,8 @@ pub(crate) fn serve(args: &args::Backend) -> Result<u8> {
 }
 
 async fn handle_all(sandbox: Arc<Sandbox>) -> Result<u8> {
-    let state = Arc::new(ServerState { sandbox, python: Interpreters::default() });
+    let state =
+        Arc::new(ServerState { sandbox, python: Interpreters::default(), endpoints: tokio::sync::Mutex::default() });
     let mut lines = lines()?;
     let mut running = JoinSet::new();
     let mut more = true;

@@ -4,11 +4,13 @@ use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tidebox_core::{Error, ErrorKind, Result};
+use tidebox_core::{BoxFuture, Error, ErrorKind, PortEndpoint, Result};
 use tidebox_kernel::{ConnectionReset, Errno, HostConnector, HostStream};
+use tidebox_vfs_backend::ExposePorts;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -82,17 +84,38 @@ impl PortExt for Sandbox {
     }
 
     async fn expose_at(&self, port: u16, host_port: u16) -> Result<ExposedPort> {
-        let connector = self.connector()?;
-        let failed = |error: io::Error| {
-            let at = if host_port == 0 { String::new() } else { format!(":{host_port}") };
-            Error::new(ErrorKind::Unavailable, "expose", format!("cannot listen on 127.0.0.1{at}: {error}"))
-                .with_source(error)
-        };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, host_port)).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let mut tasks = JoinSet::new();
-        tasks.spawn(accept_all(listener, connector, port));
-        Ok(ExposedPort { port, address, _tasks: tasks })
+        listen(self.connector()?, port, host_port).await
+    }
+}
+
+/// Forwards a port of the host's 127.0.0.1, 0 for a free one, to a port in a sandbox.
+async fn listen(connector: HostConnector, port: u16, host_port: u16) -> Result<ExposedPort> {
+    let failed = |error: io::Error| {
+        let at = if host_port == 0 { String::new() } else { format!(":{host_port}") };
+        Error::new(ErrorKind::Unavailable, "expose", format!("cannot listen on 127.0.0.1{at}: {error}"))
+            .with_source(error)
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, host_port)).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let mut tasks = JoinSet::new();
+    tasks.spawn(accept_all(listener, connector, port));
+    Ok(ExposedPort { port, address, _tasks: tasks })
+}
+
+/// Ports of 127.0.0.1.
+#[derive(Debug)]
+pub(crate) struct LoopbackPorts;
+
+impl ExposePorts for LoopbackPorts {
+    fn expose(&self, connector: HostConnector, port: u16) -> BoxFuture<'static, Result<PortEndpoint>> {
+        Box::pin(async move {
+            if tokio::runtime::Handle::try_current().is_err() {
+                let message = "a port of the host must be opened inside a Tokio runtime";
+                return Err(Error::new(ErrorKind::Unsupported, "port_endpoint", message));
+            }
+            let exposed = listen(connector, port, 0).await?;
+            Ok(PortEndpoint::new(exposed.url()).with_hold(Arc::new(exposed)))
+        })
     }
 }
 

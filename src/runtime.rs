@@ -10,6 +10,8 @@ use tidebox_vfs_backend::{BaseImage, Program, SandboxBuilder};
 use tidebox_wasi_runner::{CacheDir, EngineConfig, ProgramArchive, WasmtimeEngine};
 
 use crate::pack::{InstalledPack, Packs};
+#[cfg(feature = "ports")]
+use crate::ports::LoopbackPorts;
 use crate::system::{self, HostClock, HostEntropy, TokioTasks};
 
 /// Configuration of a runtime.
@@ -160,9 +162,12 @@ impl Runtime {
     pub fn sandbox(&self) -> SandboxBuilder {
         let engine = Arc::clone(&self.engine);
         let gateway = Arc::<NativeGateway>::clone(&self.gateway);
-        SandboxBuilder::new(engine, &self.base, Box::new(HostClock::new()), Box::new(HostEntropy))
+        let builder = SandboxBuilder::new(engine, &self.base, Box::new(HostClock::new()), Box::new(HostEntropy))
             .gateway(gateway)
-            .tasks(Arc::new(TokioTasks))
+            .tasks(Arc::new(TokioTasks));
+        #[cfg(feature = "ports")]
+        let builder = builder.ports(Arc::new(LoopbackPorts));
+        builder
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) enum Request {
     WriteProcess(WriteProcess),
     SignalProcess(SignalProcess),
     ResizeProcess(ResizeProcess),
+    PortEndpoint(Port),
     Ls(PathParams),
     Read(Read),
     Write(Write),
@@ -119,6 +120,12 @@ pub(super) struct Python {
 pub(super) struct Interpreter {
     #[serde(default)]
     pub(super) session: String,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Port {
+    pub(super) port: u16,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]

@@ -1,11 +1,12 @@
 //! Converts responses to JSON. Bytes that are not UTF-8 are added in base64 next to the lossy text.
 
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{
     Dialect, EditRequest, Error, ErrorKind, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult,
     GlobRequest, GlobResponse, GrepRequest, GrepResponse, LineWindow, ProcessId, ReadRequest, ReadResponse, Result,
-    Sandbox, SandboxBackend, ShellMode, ToolContent, Truncation, Upload, WriteRequest,
+    Sandbox, SandboxBackend, Secret, ShellMode, ToolContent, Truncation, Upload, WriteRequest,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -40,6 +41,7 @@ pub(super) async fn handle(state: &ServerState, request: Request) -> Result<Valu
         Request::WriteProcess(request) => process::write(sandbox, request).await?,
         Request::SignalProcess(request) => process::signal(sandbox, request).await?,
         Request::ResizeProcess(request) => process::resize(sandbox, request).await?,
+        Request::PortEndpoint(request) => port_endpoint(state, request.port).await?,
         Request::Ls(at) => match resolve(&at.path) {
             Ok(path) => {
                 file_result_to_json(sandbox.ls(&path).await?, |listed| json!({ "entries": files(&listed.entries) }))
@@ -173,6 +175,21 @@ fn execute_result(response: &ExecuteResponse) -> Value {
     object.insert("peak_memory_bytes".to_owned(), json!(response.peak_memory_bytes));
     object.insert("process".to_owned(), json!(response.process.as_ref().map(ProcessId::as_str)));
     Value::Object(object)
+}
+
+/// Returns the address of a port. It exists until the sandbox is closed.
+async fn port_endpoint(state: &ServerState, port: u16) -> Result<Value> {
+    let mut endpoints = state.endpoints.lock().await;
+    let endpoint = match endpoints.get(&port) {
+        Some(endpoint) => endpoint.clone(),
+        None => state.sandbox.port_endpoint(port).await?,
+    };
+    let text = |value: &Secret| String::from_utf8_lossy(value.expose()).into_owned();
+    let headers: BTreeMap<&str, String> =
+        endpoint.headers.iter().map(|(name, value)| (name.as_str(), text(value))).collect();
+    let described = json!({ "url": endpoint.url, "headers": headers });
+    endpoints.insert(port, endpoint);
+    Ok(described)
 }
 
 fn python(result: &PythonResult) -> Value {

@@ -9,6 +9,7 @@ use crate::file::{
     DeleteResponse, EditRequest, EditResponse, LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
 use crate::path::SandboxPath;
+use crate::port::PortEndpoint;
 use crate::process::{
     OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest, TerminalSize,
 };
@@ -92,6 +93,14 @@ pub trait SandboxBackend: Send + Sync + fmt::Debug {
     /// [`crate::ErrorKind::InvalidRequest`] for a process without a terminal and a size that is out of bounds,
     /// [`crate::ErrorKind::Unsupported`] if the backend has no terminals.
     fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>>;
+
+    /// Returns the address at which clients outside the sandbox reach a program that listens at this port. The program may start
+    /// to listen later. A local sandbox listens at a free port of the host's 127.0.0.1 until the value is dropped.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Unsupported`] if clients outside cannot reach ports of the backend,
+    /// [`crate::ErrorKind::InvalidRequest`] for port 0, and [`crate::ErrorKind::Unavailable`] if the host has no free port.
+    fn port_endpoint(&self, port: u16) -> BoxFuture<'_, Result<PortEndpoint>>;
 
     /// Lists a directory, ordered by name. A final symbolic link is followed, links inside are not.
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse>;

@@ -36,6 +36,7 @@ mod lifecycle;
 mod ls;
 mod offload;
 mod output_limit;
+mod port;
 mod process;
 pub mod provider;
 mod read;
@@ -47,7 +48,7 @@ mod terminal;
 mod transfer;
 mod write;
 
-pub use capabilities::{Capabilities, HostProbe, Requirement};
+pub use capabilities::{Capabilities, HostProbe, PortProbe, Requirement};
 pub use case::{Case, CaseOutcome};
 pub use failure::CaseFailure;
 pub use report::{Failed, Report, Skipped};
@@ -64,6 +65,7 @@ const GROUPS: &[&[Case]] = &[
     stream::CASES,
     process::CASES,
     terminal::CASES,
+    port::CASES,
     ls::CASES,
     read::CASES,
     read::errors::CASES,

@@ -31,6 +31,7 @@ mod output_buffer;
 mod output_overflow;
 pub mod page;
 mod path;
+mod port;
 mod process;
 mod provider;
 mod search;
@@ -54,6 +55,7 @@ pub use limits::Limits;
 pub use output_buffer::OutputBuffer;
 pub use output_overflow::OutputOverflow;
 pub use path::SandboxPath;
+pub use port::{PortEndpoint, check_port, unsupported_port};
 pub use process::{
     OutputCursor, OutputPage, Process, ProcessId, ProcessInfo, ProcessInput, ProcessList, ProcessRecord, ProcessSignal,
     ProcessState, ReadOutput, SpawnInput, SpawnRequest, TerminalSize, closed_process_input, missing_terminal,

@@ -191,7 +191,10 @@ pub(crate) fn routes(provider: &str, registry: SandboxRegistry, url: &str, key: 
             let (router, previews) = crate::e2b::router(registry, url, key);
             (router, Some(previews), crate::e2b::variables(url, key))
         }
-        "langsmith" => (crate::langsmith::router(registry, key), None, crate::langsmith::variables(url, key)),
+        "langsmith" => {
+            let (router, previews) = crate::langsmith::router(registry, url, key);
+            (router, Some(previews), crate::langsmith::variables(url, key))
+        }
         "modal" => (crate::modal::router(registry, key, url), None, crate::modal::variables(url, key)),
         "runloop" => {
             let (router, previews) = crate::runloop::router(registry, url, key);

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The methods that Deep Agents calls on a backend, common to the local and the remote class. */
 
-import { checkArguments, defined, isContent, isText } from "./check.js";
+import { checkArguments, defined, invalidOptions, isContent, isText } from "./check.js";
 import type { CallOptions, Command, ExecuteOptions } from "./options.js";
 import { checkCommand, checkSignal } from "./options.js";
 import type {
@@ -14,6 +14,14 @@ import { runCommand } from "./output.js";
 import type { ProcessBackend, ProcessInfo, ProcessOptions } from "./process.js";
 import type { SandboxUsage } from "./usage.js";
 import { Process, checkProcessCommand, checkProcessOptions, constructorKey } from "./process.js";
+
+/** The address at which clients outside a sandbox reach one of its servers. */
+export interface PortEndpoint {
+  /** URL without a path and without a slash at its end, for HTTP; for WebSocket with the scheme `ws` or `wss` instead. */
+  readonly url: string;
+  /** Headers that every request must have. Empty if it needs none. */
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** Runs commands and handles the calls of the file tools. */
 export interface BackendConnection extends ProcessBackend {
@@ -102,6 +110,24 @@ export abstract class AgentBackend {
     checkArguments({ id }, isText, "a string");
     const backend = this.#backend();
     return new Process(constructorKey, { backend, key: backend.processKey(id) });
+  }
+
+  /**
+   * Returns the address at which clients outside the sandbox reach a program that listens at this port. The program may start to
+   * listen later. A request needs the headers of the endpoint, which may contain a credential.
+   *
+   * @throws {SandboxError} `UNSUPPORTED` for a local sandbox, and for a provider without such addresses; `INVALID_OPTIONS` for an
+   * invalid port; and for a sandbox that is not open.
+   */
+  async portEndpoint(port: number, options?: CallOptions): Promise<PortEndpoint> {
+    checkSignal(options?.signal);
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw invalidOptions(`port must be a number from 1 to 65535, not ${String(port)}`);
+    }
+    const { url, headers } = await this.#backend().callUntil<{ url: string; headers: [string, string][] }>(
+      options?.signal, "portEndpoint", [port],
+    );
+    return { url, headers: Object.fromEntries(headers) };
   }
 
   /**

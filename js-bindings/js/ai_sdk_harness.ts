@@ -24,12 +24,15 @@ export interface NetworkSandboxSession extends SandboxSession {
   readonly id: string;
   /** Directory that commands and relative paths start in. */
   readonly defaultWorkingDirectory: string;
-  /** Empty: a sandbox exposes no ports. */
+  /** Empty: the ports that a sandbox has opened are not known before {@link getPortEndpoint}. */
   readonly ports: readonly number[];
-  /** Rejects with a `HarnessCapabilityUnsupportedError`: a sandbox exposes no ports. */
-  readonly getPortEndpoint: (options: PortOptions) => Promise<never>;
-  /** Rejects like {@link getPortEndpoint}. */
-  readonly getPortUrl: (options: PortOptions) => Promise<never>;
+  /**
+   * Returns the address of a server in the sandbox of a provider, and the headers that requests need. Rejects with a
+   * `HarnessCapabilityUnsupportedError` for a local sandbox, which clients outside do not reach.
+   */
+  readonly getPortEndpoint: (options: PortOptions) => Promise<{ url: string; headers?: Record<string, string> }>;
+  /** Returns the URL of {@link getPortEndpoint}. Rejects if requests need headers, too. */
+  readonly getPortUrl: (options: PortOptions) => Promise<string>;
   /** Closes the sandbox and keeps a snapshot, from which the provider resumes it. A second call has no effect. */
   readonly stop: () => Promise<void>;
   /** Closes the sandbox and deletes what the provider keeps of it. */
@@ -85,10 +88,28 @@ function networkSession(sandbox: AgentBackend, settings: SessionSettings, lifecy
     id: sandbox.id,
     defaultWorkingDirectory: settings.workingDirectory ?? WORKSPACE,
     ports: [],
-    getPortEndpoint: async ({ port }) => Promise.reject(unsupportedPort(port)),
-    getPortUrl: async ({ port }) => Promise.reject(unsupportedPort(port)),
+    getPortEndpoint: async (options) => portEndpoint(sandbox, options),
+    getPortUrl: async (options) => {
+      const { url, headers } = await portEndpoint(sandbox, options);
+      if (headers !== undefined) throw unsupportedPort(options.port, "its address needs headers; use getPortEndpoint");
+      return url;
+    },
     restricted: () => session,
   };
+}
+
+async function portEndpoint(
+  sandbox: AgentBackend, { port, protocol }: PortOptions,
+): Promise<{ url: string; headers?: Record<string, string> }> {
+  try {
+    const { url, headers } = await sandbox.portEndpoint(port);
+    // The address fixes whether the connection is encrypted.
+    const address = protocol === "ws" ? url.replace(/^http/, "ws") : url;
+    return Object.keys(headers).length === 0 ? { url: address } : { url: address, headers: { ...headers } };
+  } catch (error) {
+    if (error instanceof SandboxError && error.code === "UNSUPPORTED") throw unsupportedPort(port, error.message);
+    throw error;
+  }
 }
 
 /** A sandbox that a session uses, or the snapshot of a stopped one. */
@@ -249,9 +270,9 @@ const MARKERS = ["vercel.ai.error", "vercel.ai.error.AI_HarnessError", `vercel.a
  * so that they are recognized across copies of packages. An import of the class would make `@ai-sdk/harness` a
  * dependency.
  */
-function unsupportedPort(port: number): Error {
-  const hint = "use a harness that runs in this process, such as Pi";
-  const error = new Error(`tidebox exposes no ports, so port ${port} has no address; ${hint}`);
+function unsupportedPort(port: number, reason: string): Error {
+  const hint = "or use a harness that runs in this process, such as Pi";
+  const error = new Error(`port ${port} has no address: ${reason}, ${hint}`);
   error.name = NAME;
   for (const marker of MARKERS) Object.defineProperty(error, Symbol.for(marker), { value: true });
   return error;

@@ -63,6 +63,13 @@ impl Sandbox {
         sent
     }
 
+    /// Returns the address of a port. A sandbox in JavaScript has no address: the error has the reason.
+    #[wasm_bindgen(js_name = portEndpoint)]
+    pub fn port_endpoint(&self, port: u16) -> Promise {
+        let backend: std::sync::Arc<dyn tidebox_core::SandboxBackend> = self.backend.clone();
+        tidebox_js_values::port_endpoint(&backend, port)
+    }
+
     /// Ends running commands without waiting for them, and asks the processes to end; kills those that do not. The sandbox is
     /// closed afterwards.
     pub fn terminate(&self) -> Promise {

@@ -6,6 +6,13 @@ import type { RunningCommand } from "./output.js";
 import type { ProcessBackend, ProcessInfo, ProcessOptions } from "./process.js";
 import type { SandboxUsage } from "./usage.js";
 import { Process } from "./process.js";
+/** The address at which clients outside a sandbox reach one of its servers. */
+export interface PortEndpoint {
+    /** URL without a path and without a slash at its end, for HTTP; for WebSocket with the scheme `ws` or `wss` instead. */
+    readonly url: string;
+    /** Headers that every request must have. Empty if it needs none. */
+    readonly headers: Readonly<Record<string, string>>;
+}
 /** Runs commands and handles the calls of the file tools. */
 export interface BackendConnection extends ProcessBackend {
     /** Runs a command. Rejects if Tidebox itself fails. */
@@ -63,6 +70,14 @@ export declare abstract class AgentBackend {
      * @throws {SandboxError} for a sandbox that is not open.
      */
     process(id: string): Process;
+    /**
+     * Returns the address at which clients outside the sandbox reach a program that listens at this port. The program may start to
+     * listen later. A request needs the headers of the endpoint, which may contain a credential.
+     *
+     * @throws {SandboxError} `UNSUPPORTED` for a local sandbox, and for a provider without such addresses; `INVALID_OPTIONS` for an
+     * invalid port; and for a sandbox that is not open.
+     */
+    portEndpoint(port: number, options?: CallOptions): Promise<PortEndpoint>;
     /**
      * Returns the resources that the sandbox uses: memory of its files and processes, and processor time.
      *

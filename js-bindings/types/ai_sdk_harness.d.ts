@@ -15,12 +15,18 @@ export interface NetworkSandboxSession extends SandboxSession {
     readonly id: string;
     /** Directory that commands and relative paths start in. */
     readonly defaultWorkingDirectory: string;
-    /** Empty: a sandbox exposes no ports. */
+    /** Empty: the ports that a sandbox has opened are not known before {@link getPortEndpoint}. */
     readonly ports: readonly number[];
-    /** Rejects with a `HarnessCapabilityUnsupportedError`: a sandbox exposes no ports. */
-    readonly getPortEndpoint: (options: PortOptions) => Promise<never>;
-    /** Rejects like {@link getPortEndpoint}. */
-    readonly getPortUrl: (options: PortOptions) => Promise<never>;
+    /**
+     * Returns the address of a server in the sandbox of a provider, and the headers that requests need. Rejects with a
+     * `HarnessCapabilityUnsupportedError` for a local sandbox, which clients outside do not reach.
+     */
+    readonly getPortEndpoint: (options: PortOptions) => Promise<{
+        url: string;
+        headers?: Record<string, string>;
+    }>;
+    /** Returns the URL of {@link getPortEndpoint}. Rejects if requests need headers, too. */
+    readonly getPortUrl: (options: PortOptions) => Promise<string>;
     /** Closes the sandbox and keeps a snapshot, from which the provider resumes it. A second call has no effect. */
     readonly stop: () => Promise<void>;
     /** Closes the sandbox and deletes what the provider keeps of it. */

@@ -3,6 +3,7 @@ export { SandboxError } from "./error.js";
 export type { SandboxErrorCode } from "./error.js";
 export { Sandbox } from "./sandbox.js";
 export { AgentBackend } from "./agent_backend.js";
+export type { PortEndpoint } from "./agent_backend.js";
 export { BrokenPipeError } from "./host_tool.js";
 export type * from "./host_tool.js";
 export type * from "./network_options.js";

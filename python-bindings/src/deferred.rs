@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use tidebox::{BoxFuture, FileFuture};
 use tidebox::{
     DeleteResponse, Download, EditRequest, EditResponse, Error, ErrorKind, ExecuteRequest, ExecuteResponse,
-    GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink, ProcessId, ProcessInfo,
-    ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Sandbox, SandboxBackend, SandboxId,
-    SandboxPath, SpawnRequest, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse,
+    GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink, PortEndpoint, ProcessId,
+    ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Sandbox, SandboxBackend,
+    SandboxId, SandboxPath, SpawnRequest, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 use tokio::sync::watch;
 
@@ -121,6 +121,10 @@ impl SandboxBackend for DeferredSandbox {
 
     fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, tidebox::Result<()>> {
         Box::pin(async move { self.created().await?.resize_process(id, size).await })
+    }
+
+    fn port_endpoint(&self, port: u16) -> BoxFuture<'_, tidebox::Result<PortEndpoint>> {
+        Box::pin(async move { self.created().await?.port_endpoint(port).await })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

@@ -41,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use super::options::engine_started;
     #[pymodule_export]
-    use super::port::{NativeExposedPort, NativePorts};
+    use super::port::{NativeExposedPort, NativePortEndpoint, NativePorts};
     #[pymodule_export]
     use super::process::{NativeProcesses, ProcessOutput, ProcessStatus};
     #[pymodule_export]

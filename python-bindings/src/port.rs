@@ -1,10 +1,12 @@
 //! Servers in a sandbox, and ports of the host that lead to them.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tidebox::{ExposedPort, PortExt};
+use tidebox::{ExposedPort, PortEndpoint, PortExt};
 
 use crate::arguments::duration;
 use crate::errors::{checked, invalid, sandbox_error};
@@ -24,7 +26,7 @@ impl NativePorts {
     }
 }
 
-fn port_number(port: i64) -> PyResult<u16> {
+pub(crate) fn port_number(port: i64) -> PyResult<u16> {
     u16::try_from(port)
         .ok()
         .filter(|port| *port > 0)
@@ -92,5 +94,30 @@ impl NativeExposedPort {
     fn close(&self) {
         // A panic of another thread leaves the value usable.
         drop(self.exposed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+    }
+}
+
+/// The address of a port of a sandbox.
+#[pyclass(frozen, module = "tidebox")]
+pub(crate) struct NativePortEndpoint {
+    #[pyo3(get)]
+    pub(crate) url: String,
+    #[pyo3(get)]
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) endpoint: Mutex<Option<PortEndpoint>>,
+}
+
+impl fmt::Debug for NativePortEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The values of headers are credentials.
+        f.debug_struct("NativePortEndpoint").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+#[pymethods]
+impl NativePortEndpoint {
+    fn close(&self) {
+        // A panic of another thread leaves the value usable.
+        drop(self.endpoint.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
     }
 }

@@ -1,17 +1,18 @@
 //! Processes that outlive the call that started them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tidebox::{
     OutputCursor, OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, ReadOutput,
-    SandboxBackend, SandboxPath, SpawnInput, SpawnRequest, TerminalSize,
+    SandboxBackend, SandboxPath, Secret, SpawnInput, SpawnRequest, TerminalSize,
 };
 
 use crate::arguments::{Command, Content, PathArgument, duration};
 use crate::errors::{checked, invalid};
 use crate::execute::OutputChunk;
+use crate::port::{NativePortEndpoint, port_number};
 use crate::runtime;
 
 /// The processes of a sandbox. Its methods wait, or return an awaitable if `asynchronous` is true.
@@ -127,6 +128,17 @@ impl NativeProcesses {
             asynchronous,
             async move { checked(backend.signal_process(&ProcessId::new(id), signal).await) },
         )
+    }
+
+    /// The address of a port. It exists until the result is closed or dropped.
+    fn port_endpoint<'py>(&self, py: Python<'py>, port: i64, asynchronous: bool) -> PyResult<Bound<'py, PyAny>> {
+        let (backend, port) = (Arc::clone(&self.backend), port_number(port)?);
+        runtime::run(py, asynchronous, async move {
+            let endpoint = checked(backend.port_endpoint(port).await)?;
+            let text = |value: &Secret| String::from_utf8_lossy(value.expose()).into_owned();
+            let headers = endpoint.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+            Ok(NativePortEndpoint { url: endpoint.url.clone(), headers, endpoint: Mutex::new(Some(endpoint)) })
+        })
     }
 
     fn resize<'py>(

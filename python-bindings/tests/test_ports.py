@@ -38,6 +38,21 @@ def test_a_server_is_asked_in_the_sandbox_and_through_an_exposed_port() -> None:
         assert server.wait(timeout=20) == 143
 
 
+def test_an_endpoint_leads_to_a_server_until_it_is_closed() -> None:
+    serve = "printf 'HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello' | nc -lN 8000 >/dev/null"
+    with Sandbox() as sandbox:
+        sandbox.spawn(f"while :; do {serve}; done")
+        sandbox.wait_for_port(8000)
+        with sandbox.port_endpoint(8000) as endpoint:
+            assert endpoint.url.startswith("http://127.0.0.1:") and endpoint.headers == {}
+            request = urllib.request.Request(f"{endpoint.url}/", headers=endpoint.headers)
+            assert urllib.request.urlopen(request).read() == b"hello"
+        with pytest.raises(OSError):
+            urllib.request.urlopen(endpoint.url)
+        with pytest.raises(ValueError, match="port must be a number from 1 to 65535, not 65536"):
+            sandbox.port_endpoint(65536)
+
+
 def test_two_sandboxes_have_their_own_ports() -> None:
     with sandbox_with_python() as one, Sandbox() as other:
         one.spawn(SERVER)

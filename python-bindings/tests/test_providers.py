@@ -6,6 +6,8 @@ import asyncio
 import pathlib
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -53,6 +55,35 @@ def test_a_provider_that_saves_survives_a_restart(tmp_path: pathlib.Path) -> Non
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
     again = Provider(save_in=tmp_path).get_or_create(id=done.stdout.strip())
     assert again.read("kept").content == "yes"
+
+
+def test_an_endpoint_has_the_address_of_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    serve = "printf 'HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello' | nc -lN 8000 >/dev/null"
+
+    async def fetch(sandbox: AsyncSandbox) -> bytes:
+        await sandbox.spawn(f"while :; do {serve}; done")
+        endpoint = await sandbox.port_endpoint(8000)
+        assert set(endpoint.headers) == {"e2b-sandbox-id", "e2b-sandbox-port"}
+        assert endpoint.headers["e2b-sandbox-id"] not in repr(endpoint)
+        while True:
+            try:
+                request = urllib.request.Request(f"{endpoint.url}/", headers=endpoint.headers)
+                reply = await asyncio.to_thread(urllib.request.urlopen, request)
+                return bytes(reply.read())
+            except urllib.error.HTTPError as error:
+                # The server has not started.
+                assert error.code == 502
+                await asyncio.sleep(0.1)
+
+    with Emulator("e2b") as emulator:
+        for variable, value in emulator.variables.items():
+            monkeypatch.setenv(variable, value)
+
+        async def main() -> bytes:
+            async with await AsyncProvider("e2b").get_or_create() as sandbox:
+                return await asyncio.wait_for(fetch(sandbox), 60)
+
+        assert asyncio.run(main()) == b"hello"
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

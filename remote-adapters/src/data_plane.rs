@@ -1,11 +1,13 @@
 //! Operations of one sandbox at a provider.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_channel::oneshot;
 use tidebox_core::shell_backend::ChunkSink;
-use tidebox_core::{FileResult, Result, SandboxId, SandboxPath, Upload, UploadResult};
+use tidebox_core::{FileResult, PortEndpoint, Result, SandboxId, SandboxPath, TerminalSize, Upload, UploadResult};
 
 use crate::output::OutputCollector;
 
@@ -53,6 +55,37 @@ pub enum CommandOutcome {
     Timeout,
 }
 
+/// The controls of a terminal that is open.
+#[async_trait]
+pub trait TerminalControl: Send + Sync + fmt::Debug {
+    /// Types keys.
+    async fn write(&self, keys: Vec<u8>) -> Result<()>;
+
+    /// Changes the size, which is in the bounds.
+    async fn resize(&self, size: TerminalSize) -> Result<()>;
+}
+
+/// A terminal to open.
+#[derive(Debug)]
+pub struct NewTerminal {
+    /// Its size, in the bounds.
+    pub size: TerminalSize,
+    /// Receives the controls when it is open.
+    pub opened: oneshot::Sender<Arc<dyn TerminalControl>>,
+}
+
+/// Commands in terminals.
+#[async_trait]
+pub trait Terminals: Send + Sync {
+    /// Runs a command in a terminal until it exits, like [`DataPlane::run`]. All output is standard output.
+    async fn run_in_terminal(
+        &self,
+        command: Command,
+        terminal: NewTerminal,
+        output: &mut OutputCollector<'_>,
+    ) -> Result<CommandOutcome>;
+}
+
 /// Data plane of one sandbox.
 ///
 /// Implement what is specific to the provider; file operations are derived from `run`, `fetch` and `store`, see
@@ -76,4 +109,16 @@ pub trait DataPlane: Send + Sync + fmt::Debug + 'static {
     /// Uploads files and creates missing parent directories. Paths must be valid and distinct. Returns one result per
     /// file, in the same order.
     async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>>;
+
+    /// Returns what runs commands in terminals.
+    ///
+    /// # Errors
+    /// [`tidebox_core::ErrorKind::Unsupported`] with the reason if nothing does.
+    fn terminals(&self) -> Result<&dyn Terminals>;
+
+    /// Returns the provider's address of a server in the sandbox, with its credential. The port is not 0.
+    ///
+    /// # Errors
+    /// [`tidebox_core::ErrorKind::Unsupported`] if the provider has no such addresses.
+    async fn port_endpoint(&self, port: u16) -> Result<PortEndpoint>;
 }

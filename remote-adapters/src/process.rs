@@ -10,16 +10,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{AbortHandle, Abortable, Either, select};
+use futures_channel::oneshot;
+use futures_util::future::{AbortHandle, Abortable, Either, FutureExt as _, Shared, select};
 use futures_util::lock::Mutex;
 use tidebox_core::{
     Error, ErrorKind, Limits, OutputChunk, OutputPage, OutputStream, ProcessId, ProcessInfo, ProcessInput, ProcessList,
     ProcessRecord, ProcessSignal, ProcessState, ReadOutput, Result, SandboxPath, SpawnInput, SpawnRequest, StopReason,
-    Upload, closed_process_input, unsupported_terminal,
+    TerminalSize, Upload, closed_process_input, missing_terminal,
 };
 use web_time::{SystemTime, UNIX_EPOCH};
 
-use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane, NewTerminal, TerminalControl};
 use crate::output::OutputCollector;
 use crate::sandbox::{EXIT_KILLED, EXIT_TIMEOUT, Settings};
 use crate::transport::{sleep, spawn};
@@ -40,7 +41,17 @@ struct RemoteProcess {
     abort: AbortHandle,
     /// True while its standard input is open. Held while bytes are written.
     input: Mutex<bool>,
+    /// The controls of its terminal, once that is open.
+    terminal: Option<OpenedTerminal>,
 }
+
+type OpenedTerminal = Shared<oneshot::Receiver<Arc<dyn TerminalControl>>>;
+
+/// The key that ends the input in a terminal, Ctrl-D.
+const END_KEY: u8 = 4;
+
+/// `TERM` of a process in a terminal.
+const TERMINAL_TYPE: &str = "xterm-256color";
 
 impl AsRef<ProcessRecord> for RemoteProcess {
     fn as_ref(&self) -> &ProcessRecord {
@@ -57,9 +68,6 @@ impl Drop for TaskGuard {
     }
 }
 
-/// Completes the error of calls for terminals.
-const NO_TERMINALS: &str = "runs processes at a provider by commands, which have no terminal";
-
 /// The processes of a sandbox that this client started. Dropping it kills them.
 #[derive(Debug)]
 pub(crate) struct Processes<P: DataPlane> {
@@ -75,8 +83,9 @@ impl<P: DataPlane> Processes<P> {
 
     /// Starts a process. `nonce` is part of the names of its files.
     pub(crate) fn spawn(&self, request: SpawnRequest, settings: &Settings, nonce: u64) -> Result<ProcessId> {
-        if request.terminal.is_some() {
-            return Err(unsupported_terminal("spawn", NO_TERMINALS));
+        if let Some(size) = request.terminal {
+            self.plane.terminals()?;
+            size.check("spawn")?;
         }
         if let Some(process) = self.list.tagged(request.tag.as_deref()) {
             return Ok(process.record.id().clone());
@@ -93,12 +102,22 @@ impl<P: DataPlane> Processes<P> {
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let files = ProcessFiles::new(nonce, number);
-        let has_input = request.input == SpawnInput::Open;
+        let has_input = request.input == SpawnInput::Open && request.terminal.is_none();
         let cwd = request.cwd.or_else(|| settings.cwd.clone()).map(|cwd| cwd.to_text().into_owned());
+        let mut env: Vec<(String, String)> = settings.env.iter().cloned().chain(request.env).collect();
+        let script = match request.terminal {
+            None => files.run(&request.command, has_input),
+            Some(_) => {
+                if !env.iter().any(|(name, _)| name == "TERM") {
+                    env.push(("TERM".to_owned(), TERMINAL_TYPE.to_owned()));
+                }
+                files.run_in_terminal(&request.command)
+            }
+        };
         let command = Command {
-            script: files.run(&request.command, has_input),
+            script,
             cwd,
-            env: settings.env.iter().cloned().chain(request.env).collect(),
+            env,
             timeout: request.timeout.unwrap_or(limits.background_time).min(limits.background_time),
         };
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -106,12 +125,19 @@ impl<P: DataPlane> Processes<P> {
         let (abort, registration) = AbortHandle::new_pair();
         let kept = limits.background_output_bytes;
         let record = ProcessRecord::new(id.clone(), request.tag, request.command, started, kept);
-        let process = Arc::new(RemoteProcess { record, files, abort, input: Mutex::new(has_input) });
+        let (new_terminal, terminal) = match request.terminal {
+            None => (None, None),
+            Some(size) => {
+                let (opened, receiver) = oneshot::channel();
+                (Some(NewTerminal { size, opened }), Some(receiver.shared()))
+            }
+        };
+        let process = Arc::new(RemoteProcess { record, files, abort, input: Mutex::new(has_input), terminal });
         self.list.add(Arc::clone(&process));
         let guard = TaskGuard(process);
         let plane = Arc::clone(&self.plane);
         spawn(async move {
-            let outcome = Abortable::new(run(&*plane, &guard.0.record, command), registration).await;
+            let outcome = Abortable::new(run(&*plane, &guard.0, command, new_terminal), registration).await;
             guard.0.record.end(match outcome {
                 Ok(state) => state,
                 Err(_) => ProcessState::Ended { exit_code: Some(EXIT_KILLED), stopped_by: Some(StopReason::Cancelled) },
@@ -133,6 +159,9 @@ impl<P: DataPlane> Processes<P> {
     pub(crate) async fn write(&self, id: &ProcessId, input: ProcessInput) -> Result<usize> {
         const OPERATION: &str = "write_process";
         let process = self.list.find(OPERATION, id)?;
+        if let Some(terminal) = &process.terminal {
+            return type_keys(&process.record, terminal.clone(), input).await;
+        }
         let mut is_open = process.input.lock().await;
         let ended = poll_fn(|cx| process.record.poll_ended(cx));
         match input {
@@ -177,9 +206,19 @@ impl<P: DataPlane> Processes<P> {
         }
     }
 
-    pub(crate) fn resize(&self, id: &ProcessId) -> Result<()> {
+    pub(crate) async fn resize(&self, id: &ProcessId, size: TerminalSize) -> Result<()> {
         const OPERATION: &str = "resize_process";
-        self.list.find(OPERATION, id).and_then(|_| Err(unsupported_terminal(OPERATION, NO_TERMINALS)))
+        let process = self.list.find(OPERATION, id)?;
+        let terminal = process.terminal.clone().ok_or_else(|| missing_terminal(OPERATION, id))?;
+        size.check(OPERATION)?;
+        let resized = Box::pin(async move {
+            // Without a terminal the process has ended, or will soon.
+            if let Ok(control) = terminal.await { control.resize(size).await } else { Ok(()) }
+        });
+        match select(poll_fn(|cx| process.record.poll_ended(cx)), resized).await {
+            Either::Left(_) => Ok(()),
+            Either::Right((resized, _)) => resized,
+        }
     }
 
     /// Runs a command that acts on a process.
@@ -217,11 +256,49 @@ impl<P: DataPlane> Drop for Processes<P> {
     }
 }
 
+/// Types keys into the terminal of a process, once that is open.
+async fn type_keys(record: &ProcessRecord, terminal: OpenedTerminal, input: ProcessInput) -> Result<usize> {
+    let closed = || closed_process_input("write_process", record.id());
+    let (keys, length) = match input {
+        ProcessInput::End => (vec![END_KEY], 0),
+        ProcessInput::Bytes(mut bytes) => {
+            bytes.truncate(MAX_WRITE_BYTES);
+            let length = bytes.len();
+            (bytes, length)
+        }
+    };
+    let typed = Box::pin(async move { terminal.await.map_err(|_| closed())?.write(keys).await });
+    match select(poll_fn(|cx| record.poll_ended(cx)), typed).await {
+        Either::Left(_) => Err(closed()),
+        Either::Right((typed, _)) => typed.map(|()| length),
+    }
+}
+
 /// Runs the command of a process to its end.
-async fn run(plane: &impl DataPlane, record: &ProcessRecord, command: Command) -> ProcessState {
-    let mut sink = |chunk: OutputChunk| record.push(&chunk);
+async fn run(
+    plane: &impl DataPlane,
+    process: &RemoteProcess,
+    command: Command,
+    terminal: Option<NewTerminal>,
+) -> ProcessState {
+    let mut sink = |chunk: OutputChunk| process.record.push(&chunk);
     let mut output = OutputCollector::forwarding(&mut sink);
-    let (exit_code, stopped_by) = match plane.run(command, &mut output).await {
+    let ran = match terminal {
+        None => plane.run(command, &mut output).await,
+        Some(terminal) => {
+            let ran = match plane.terminals() {
+                Ok(terminals) => terminals.run_in_terminal(command, terminal, &mut output).await,
+                Err(error) => Err(error),
+            };
+            let mut nothing = OutputCollector::new(0, None);
+            let script = process.files.remove();
+            let remove = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), timeout: CONTROL_TIME };
+            // Ignore errors: the files are small, and the sandbox may have ended.
+            let _ = plane.run(remove, &mut nothing).await;
+            ran
+        }
+    };
+    let (exit_code, stopped_by) = match ran {
         Ok(CommandOutcome::Exit(code)) => (Some(code), None),
         Ok(CommandOutcome::Unknown) => (None, None),
         Ok(CommandOutcome::Timeout) => (Some(EXIT_TIMEOUT), Some(StopReason::Timeout)),

@@ -13,9 +13,10 @@ use tidebox_core::shell_backend::{self as derived, ChunkSink, ShellTransport};
 use tidebox_core::{
     Background, BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ErrorKind,
     ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse,
-    GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink, ProcessId, ProcessInfo, ProcessInput, ProcessSignal,
-    ReadOutput, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest,
-    StopReason, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse, unsupported_process,
+    GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink, PortEndpoint, ProcessId, ProcessInfo, ProcessInput,
+    ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode,
+    SpawnRequest, StopReason, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse, check_port,
+    unsupported_process,
 };
 
 use crate::command::with_stdin_file;
@@ -383,8 +384,15 @@ impl<P: DataPlane> SandboxBackend for RemoteSandbox<P> {
         Box::pin(self.run_operation("signal_process", self.processes.signal(id, signal)))
     }
 
-    fn resize_process<'a>(&'a self, id: &'a ProcessId, _: TerminalSize) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.check_open("resize_process").and_then(|()| self.processes.resize(id)) })
+    fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.run_operation("resize_process", self.processes.resize(id, size)))
+    }
+
+    fn port_endpoint(&self, port: u16) -> BoxFuture<'_, Result<PortEndpoint>> {
+        const OPERATION: &str = "port_endpoint";
+        Box::pin(
+            self.run_operation(OPERATION, async move { self.plane.port_endpoint(check_port(OPERATION, port)?).await }),
+        )
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

@@ -1,7 +1,7 @@
 //! `tidebox backend`: a sandbox for programs in other languages.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -255,6 +255,30 @@ fn processes_outlive_their_request() {
     let kept = call("execute", json!({ "command": "sleep 100 & echo x", "background": "keep" }));
     assert_eq!(kept["output"], "x\n");
     assert!(kept["process"].is_string(), "{kept}");
+    call(
+        "spawn",
+        json!({ "command": "while :; do printf 'HTTP/1.0 200 OK\\r\\n\\r\\nserved' | nc -lN 8000 >/dev/null; done" }),
+    );
+    let endpoint = call("port_endpoint", json!({ "port": 8000 }));
+    assert_eq!(call("port_endpoint", json!({ "port": 8000 })), endpoint, "the address stays the same");
+    assert_eq!(endpoint["headers"], json!({}));
+    assert!(fetch(endpoint["url"].as_str().expect("a URL")).ends_with("\r\n\r\nserved"));
     drop(stdin);
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+/// Sends a request until the server responds.
+fn fetch(url: &str) -> String {
+    let address = url.strip_prefix("http://").expect("a URL without TLS");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let mut stream = std::net::TcpStream::connect(address).expect("the port is open");
+        let mut reply = String::new();
+        let sent = stream.write_all(format!("GET / HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes());
+        if sent.and_then(|()| stream.read_to_string(&mut reply)).is_ok() && !reply.is_empty() {
+            return reply;
+        }
+        assert!(Instant::now() < deadline, "the server does not respond");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

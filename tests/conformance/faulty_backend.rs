@@ -8,9 +8,9 @@ use tidebox_core::lock::Mutex;
 use tidebox::{
     BoxFuture, Content, DeleteResponse, Download, EditRequest, EditResponse, ExecuteRequest, ExecuteResponse,
     FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LineWindow,
-    LsResponse, OutputChunk, OutputPage, OutputSink, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput,
-    ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, SandboxId, SandboxPath, SpawnRequest, TerminalSize,
-    Upload, UploadResult, WriteRequest, WriteResponse,
+    LsResponse, OutputChunk, OutputPage, OutputSink, PortEndpoint, ProcessId, ProcessInfo, ProcessInput, ProcessSignal,
+    ReadOutput, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, SandboxId, SandboxPath, SpawnRequest,
+    TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 
 /// The injected defect.
@@ -229,6 +229,10 @@ impl SandboxBackend for FaultyBackend {
 
     fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
         self.inner.resize_process(id, size)
+    }
+
+    fn port_endpoint(&self, port: u16) -> BoxFuture<'_, Result<PortEndpoint>> {
+        self.inner.port_endpoint(port)
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

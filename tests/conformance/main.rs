@@ -6,6 +6,7 @@ mod defects;
 mod faulty_backend;
 mod faulty_provider;
 mod layers;
+mod port_probe;
 mod variants;
 
 use std::sync::Arc;
@@ -35,6 +36,7 @@ fn capabilities(dialect: Dialect) -> Capabilities {
         dialect,
         output_bytes: Some(OUTPUT_BYTES),
         glob_files: Some(10_000),
+        ports: Some(port_probe::get),
         host: Some(probe()),
         allow_close: true,
         timeout_tolerance: SLACK,

@@ -8,9 +8,9 @@ use tidebox::{
     Background, BoxFuture, Content, DeleteResponse, Download, EMPTY_FILE_REMINDER, EditRequest, EditResponse, Error,
     ErrorKind, ExecuteRequest, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileInfo, FileKind, FileResult,
     GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, LineWindow, LsResponse, OutputChunk, OutputPage,
-    OutputSink, OutputStream, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest,
-    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest, StopReason, TerminalSize,
-    Truncation, Upload, UploadResult, WriteRequest, WriteResponse,
+    OutputSink, OutputStream, PortEndpoint, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput,
+    ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, Secret, ShellMode, SpawnRequest,
+    StopReason, TerminalSize, Truncation, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 
 use crate::node::{self, Call, Node};
@@ -306,6 +306,17 @@ impl SandboxBackend for Class {
         Box::pin(async move {
             let args = json!([process::terminal(size)]);
             self.about_processes("resize_process", Some(id), "resize", args).await.map(drop)
+        })
+    }
+
+    fn port_endpoint(&self, port: u16) -> BoxFuture<'_, Result<PortEndpoint>> {
+        Box::pin(async move {
+            let endpoint = self.about_processes("port_endpoint", None, "portEndpoint", json!([port])).await?;
+            let headers = endpoint["headers"].as_object().expect("an endpoint has headers").iter();
+            let url = endpoint["url"].as_str().expect("an endpoint has a URL");
+            Ok(headers.fold(PortEndpoint::new(url), |endpoint, (name, value)| {
+                endpoint.with_header(name.as_str(), Secret::new(value.as_str().expect("a value is text")))
+            }))
         })
     }
 

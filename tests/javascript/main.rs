@@ -17,5 +17,7 @@ mod hostile;
 mod hostile_guest;
 mod node;
 mod parity;
+#[path = "../conformance/port_probe.rs"]
+mod port_probe;
 mod process;
 mod remote;

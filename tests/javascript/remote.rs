@@ -10,6 +10,7 @@ use tidebox_emulators::{Emulator, Serving};
 
 use crate::backend::Class;
 use crate::node::Node;
+use crate::port_probe;
 
 /// API key of the emulators.
 const KEY: &str = "planted-key-of-the-emulator";
@@ -51,7 +52,9 @@ async fn keeps_the_contract(provider: &str, root: &str, binary_output: bool) {
         glob_files: Some(10_000),
         timeout_tolerance: SLACK,
         allow_close: true,
-        terminals: false,
+        // The WebSockets of Daytona's terminals need a header.
+        terminals: provider == "e2b",
+        ports: Some(port_probe::get),
         keeps_background: false,
         ..Capabilities::FULL
     };

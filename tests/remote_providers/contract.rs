@@ -11,7 +11,7 @@ use tidebox::conformance::{self, Capabilities, Case, CaseOutcome, Report, Requir
 use tidebox::{Dialect, SandboxPath, SandboxProvider, Selector};
 
 use crate::coverage::Feature;
-use crate::{adapter, emulator};
+use crate::{adapter, emulator, port_probe};
 
 /// Features of a sandbox, each verified if all of its cases pass in both dialects.
 const SANDBOX: [(Feature, &[&str]); 8] = [
@@ -97,6 +97,7 @@ fn claimed(dialect: Dialect) -> Capabilities {
         timeout_tolerance: Duration::from_secs(20),
         allow_close: true,
         terminals: false,
+        ports: Some(port_probe::get),
         keeps_background: false,
         ..Capabilities::FULL
     }
@@ -108,9 +109,14 @@ pub(crate) async fn sandbox_suite_passes(name: &str, root: &str, claim: fn(&mut 
     let root = SandboxPath::parse(root).expect("the path is absolute");
     let in_dialect = |dialect| {
         let mut options = serving.options();
+        if name == "modal" {
+            // Modal opens ports only when it creates a sandbox.
+            options = options.with_extra("ports", "8731,8732");
+        }
         options.dialect = dialect;
         options.output_bytes = OUTPUT_BYTES;
         let mut capabilities = claimed(dialect);
+        capabilities.terminals = ["daytona", "e2b"].contains(&name);
         claim(&mut capabilities);
         suite(adapter(name, options), capabilities, root.clone())
     };

@@ -20,6 +20,8 @@ mod live;
 mod methods;
 mod modal;
 mod node;
+#[path = "../conformance/port_probe.rs"]
+mod port_probe;
 mod previews;
 mod runloop;
 mod scenarios;

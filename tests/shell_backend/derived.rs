@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use tidebox::{
     BoxFuture, DeleteResponse, Download, EditRequest, EditResponse, ExecuteRequest, ExecuteResponse, FileFuture,
-    FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest,
-    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
+    FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputSink, PortEndpoint,
+    ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, Upload, UploadResult, WriteRequest,
+    WriteResponse,
 };
 use tidebox_core::shell_backend::{self as derived, ShellTransport};
 
@@ -50,6 +51,10 @@ impl<M: ShellHost> SandboxBackend for Derived<M> {
     }
 
     tidebox_core::without_processes!("is derived from a shell");
+
+    fn port_endpoint(&self, _: u16) -> BoxFuture<'_, Result<PortEndpoint>> {
+        Box::pin(async { Err(tidebox_core::unsupported_port("port_endpoint", "is derived from a shell")) })
+    }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         boxed(derived::ls(&self.host, path))

@@ -8,8 +8,9 @@ use tidebox_core::lock::Mutex;
 use tidebox_core::{
     BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ExecuteRequest, ExecuteResponse,
     FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink,
-    ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Result, SandboxBackend,
-    SandboxId, SandboxPath, ShellMode, SpawnRequest, TerminalSize, Upload, UploadResult, WriteRequest, WriteResponse,
+    PortEndpoint, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Result,
+    SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest, TerminalSize, Upload, UploadResult, WriteRequest,
+    WriteResponse,
 };
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::fs::FsSnapshot;
@@ -19,6 +20,7 @@ use crate::background::{self, BackgroundProcesses, Tasks};
 use crate::execute::{self, Environment};
 use crate::file::{self, FileReader};
 use crate::network::SandboxNetwork;
+use crate::port::ExposePorts;
 use crate::shell_state::ShellSessionState;
 use crate::{remove, search, transfer};
 
@@ -39,6 +41,8 @@ pub struct VfsBackend {
     /// Runs processes that outlive a call.
     pub(crate) tasks: Option<Arc<dyn Tasks>>,
     pub(crate) background: BackgroundProcesses,
+    /// Makes ports reachable from outside.
+    pub(crate) ports: Option<Arc<dyn ExposePorts>>,
     /// Number of forks created from this sandbox.
     forks: AtomicU64,
     /// `None` when closed. Operations in progress keep their own reference to the kernel.
@@ -84,6 +88,7 @@ impl VfsBackend {
             network: None,
             tasks: None,
             background: BackgroundProcesses::default(),
+            ports: None,
             forks: AtomicU64::new(0),
             open: Mutex::new(Some(open)),
         }
@@ -102,12 +107,19 @@ impl VfsBackend {
             kernel,
         );
         let networks = self.network.as_ref().map(SandboxNetwork::networks);
-        sibling.with_shell_mode(self.shell_mode).with_networks(networks).with_tasks(self.tasks.clone())
+        let sibling = sibling.with_shell_mode(self.shell_mode).with_networks(networks);
+        sibling.with_tasks(self.tasks.clone()).with_ports(self.ports.clone())
     }
 
     /// Sets the executor of processes that outlive a call.
     pub(crate) fn with_tasks(mut self, tasks: Option<Arc<dyn Tasks>>) -> Self {
         self.tasks = tasks;
+        self
+    }
+
+    /// Sets the implementation that makes ports reachable from outside.
+    pub(crate) fn with_ports(mut self, ports: Option<Arc<dyn ExposePorts>>) -> Self {
+        self.ports = ports;
         self
     }
 
@@ -259,6 +271,10 @@ impl SandboxBackend for VfsBackend {
 
     fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { background::resize(self, id, size) })
+    }
+
+    fn port_endpoint(&self, port: u16) -> BoxFuture<'_, Result<PortEndpoint>> {
+        Box::pin(crate::port::endpoint(self, port))
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

@@ -15,6 +15,7 @@ use crate::execute::Environment;
 use crate::host_tool::{self, HostToolSpec};
 use crate::image::{self, BaseImage};
 use crate::mount::{self, MountSpec};
+use crate::port::ExposePorts;
 use crate::seed::InitialFiles;
 use crate::tool::{self, Tool};
 use crate::transfer;
@@ -45,6 +46,7 @@ pub struct SandboxBuilder {
     id: Option<SandboxId>,
     spool: Option<usize>,
     tasks: Option<Arc<dyn Tasks>>,
+    ports: Option<Arc<dyn ExposePorts>>,
     pub(crate) shell_mode: ShellMode,
 }
 
@@ -91,6 +93,7 @@ impl SandboxBuilder {
             id: None,
             spool: None,
             tasks: None,
+            ports: None,
             shell_mode: ShellMode::default(),
         }
     }
@@ -163,6 +166,14 @@ impl SandboxBuilder {
         self
     }
 
+    /// Sets the implementation that makes ports reachable from outside. Default: none, and
+    /// [`port_endpoint`](tidebox_core::SandboxBackend::port_endpoint) is not supported.
+    #[must_use]
+    pub fn ports(mut self, ports: Arc<dyn ExposePorts>) -> Self {
+        self.ports = Some(ports);
+        self
+    }
+
     /// Sets the executor of processes that outlive the call which started them. Default: none, and such processes are not
     /// supported.
     #[must_use]
@@ -217,6 +228,7 @@ impl SandboxBuilder {
             id,
             spool,
             tasks,
+            ports,
             shell_mode,
             network: _,
             gateway: _,
@@ -249,7 +261,7 @@ impl SandboxBuilder {
             .with_shell_mode(shell_mode)
             .with_networks(networks);
         sandbox.set_shell_state(shell_state)?;
-        Ok(sandbox.with_tasks(tasks))
+        Ok(sandbox.with_tasks(tasks).with_ports(ports))
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use crate::backend::BoxFuture;
 use crate::dialect::Dialect;
+use crate::error::Result;
+use crate::port::PortEndpoint;
 
 /// The claimed capabilities of a backend. A case with an unmet requirement is skipped; the report names the missing capability.
 ///
@@ -45,6 +48,9 @@ pub struct Capabilities {
     pub processes: bool,
     /// Processes can run in a terminal: [`SpawnRequest::terminal`](crate::SpawnRequest::terminal).
     pub terminals: bool,
+    /// Clients outside reach the servers of the sandbox: sends a request of a case. `None` skips the cases of
+    /// [`port_endpoint`](crate::SandboxBackend::port_endpoint).
+    pub ports: Option<PortProbe>,
     /// A command can keep its background processes: [`Background::Keep`](crate::Background::Keep).
     pub keeps_background: bool,
     /// Maximum output of one command in bytes, if it is at most a few megabytes. `None` skips the case that writes more.
@@ -73,7 +79,7 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// All capabilities, in the JavaScript dialect. Excludes those that depend on the environment: limits on output and on
-    /// `glob`, the host probe, and closing.
+    /// `glob`, the probes of ports and of the host, and closing.
     pub const FULL: Self = Self {
         dialect: Dialect::Js,
         execute: true,
@@ -92,6 +98,7 @@ impl Capabilities {
         kills_background: true,
         processes: true,
         terminals: true,
+        ports: None,
         keeps_background: true,
         output_bytes: None,
         non_utf8_names: true,
@@ -106,6 +113,10 @@ impl Capabilities {
         allow_close: false,
     };
 }
+
+/// Sends an HTTP request `GET` for the path, with the headers of the endpoint, from a client outside the sandbox. Returns the
+/// status and the body of the response.
+pub type PortProbe = fn(PortEndpoint, String) -> BoxFuture<'static, Result<(u16, Vec<u8>)>>;
 
 /// Data of the host that a sandbox on the same host must not expose.
 #[derive(Clone, Debug)]
@@ -154,6 +165,8 @@ pub enum Requirement {
     Processes,
     /// [`Capabilities::terminals`].
     Terminals,
+    /// [`Capabilities::ports`].
+    Ports,
     /// [`Capabilities::keeps_background`].
     KeepsBackground,
     /// [`Capabilities::output_bytes`].
@@ -201,6 +214,7 @@ impl Requirement {
             Self::KillsBackground => (has.kills_background, "kills the background processes of a command"),
             Self::Processes => (has.processes, "has processes that outlive a call"),
             Self::Terminals => (has.terminals, "runs processes in a terminal"),
+            Self::Ports => (has.ports.is_some(), "has ports that clients outside reach"),
             Self::KeepsBackground => (has.keeps_background, "keeps the background processes of a command"),
             Self::OutputBytes => (has.output_bytes.is_some(), "states its output limit"),
             Self::NonUtf8Names => (has.non_utf8_names, "supports file names that are not UTF-8"),

@@ -20,6 +20,7 @@ fn every_case_has_a_dialect_and_skips_state_a_reason() {
         dialect,
         output_bytes: Some(1 << 20),
         glob_files: Some(10_000),
+        ports: Some(|_, _| Box::pin(async { Ok((404, Vec::new())) })),
         host: Some(HostProbe { file: "/f".into(), text: "t".into(), variable: "v".into(), value: "x".into() }),
         allow_close: true,
         ..Capabilities::FULL

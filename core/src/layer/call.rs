@@ -11,6 +11,7 @@ use crate::file::{
     DeleteResponse, EditRequest, EditResponse, LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
 use crate::path::SandboxPath;
+use crate::port::PortEndpoint;
 use crate::process::{
     OutputPage, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, SpawnRequest, TerminalSize,
 };
@@ -37,6 +38,8 @@ pub enum Call {
     SignalProcess(ProcessId, ProcessSignal),
     /// [`SandboxBackend::resize_process`].
     ResizeProcess(ProcessId, TerminalSize),
+    /// [`SandboxBackend::port_endpoint`].
+    PortEndpoint(u16),
     /// [`SandboxBackend::ls`].
     Ls(SandboxPath),
     /// [`SandboxBackend::read`].
@@ -71,6 +74,7 @@ impl Call {
             Self::WriteProcess(..) => "write_process",
             Self::SignalProcess(..) => "signal_process",
             Self::ResizeProcess(..) => "resize_process",
+            Self::PortEndpoint(_) => "port_endpoint",
             Self::Ls(_) => "ls",
             Self::Read(_) => "read",
             Self::Write(_) => "write",
@@ -101,6 +105,7 @@ impl Call {
             Self::WriteProcess(id, input) => Response::WriteProcess(backend.write_process(&id, input).await?),
             Self::SignalProcess(id, signal) => Response::SignalProcess(backend.signal_process(&id, signal).await?),
             Self::ResizeProcess(id, size) => Response::ResizeProcess(backend.resize_process(&id, size).await?),
+            Self::PortEndpoint(port) => Response::PortEndpoint(backend.port_endpoint(port).await?),
             Self::Ls(path) => Response::Ls(backend.ls(&path).await?),
             Self::Read(request) => Response::Read(backend.read(request).await?),
             Self::Write(request) => Response::Write(backend.write(request).await?),
@@ -207,6 +212,10 @@ impl<L: Layer> SandboxBackend for Layered<L> {
 
     fn resize_process<'a>(&'a self, id: &'a ProcessId, size: TerminalSize) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { self.0.call(Call::ResizeProcess(id.clone(), size), None).await?.resize_process() })
+    }
+
+    fn port_endpoint(&self, port: u16) -> BoxFuture<'_, Result<PortEndpoint>> {
+        Box::pin(async move { self.0.call(Call::PortEndpoint(port), None).await?.port_endpoint() })
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {

@@ -4,6 +4,7 @@ use crate::backend::FileResult;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execute::ExecuteResponse;
 use crate::file::{DeleteResponse, EditResponse, LsResponse, ReadResponse, WriteResponse};
+use crate::port::PortEndpoint;
 use crate::process::{OutputPage, ProcessId, ProcessInfo};
 use crate::search::{GlobResponse, GrepResponse};
 use crate::transfer::{Download, UploadResult};
@@ -25,6 +26,8 @@ pub enum Response {
     SignalProcess(()),
     /// Of `resize_process`.
     ResizeProcess(()),
+    /// Of `port_endpoint`.
+    PortEndpoint(PortEndpoint),
     /// Of `ls`.
     Ls(FileResult<LsResponse>),
     /// Of `read`.
@@ -84,6 +87,7 @@ accessors! {
     write_process WriteProcess usize;
     signal_process SignalProcess ();
     resize_process ResizeProcess ();
+    port_endpoint PortEndpoint PortEndpoint;
     ls Ls FileResult<LsResponse>;
     read Read FileResult<ReadResponse>;
     write Write FileResult<WriteResponse>;

@@ -8,6 +8,7 @@ mod control;
 mod exec;
 mod files;
 mod links;
+mod services;
 mod snapshots;
 mod socket;
 
@@ -24,7 +25,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use self::commands::RunningCommand;
-use crate::preview::is_same;
+use crate::preview::{Domain, Previews, is_same};
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Home directory, default working directory, and base of relative file paths. The sandboxes of LangSmith start as root.
@@ -66,10 +67,12 @@ pub(crate) struct Shared {
     sessions: Arc<Mutex<Commands>>,
     snapshots: Arc<Mutex<BTreeMap<String, snapshots::Snapshot>>>,
     links: Arc<Mutex<BTreeMap<String, links::DownloadLink>>>,
+    services: services::Services,
+    domain: Domain,
 }
 
-/// Returns all routes. `key` is required from clients as `X-Api-Key`.
-pub fn router(registry: SandboxRegistry, key: &str) -> Router {
+/// Returns all routes, and the addresses of servers below `url`. `key` is required from clients as `X-Api-Key`.
+pub(crate) fn router(registry: SandboxRegistry, url: &str, key: &str) -> (Router, Previews) {
     let shared = Shared {
         registry,
         key: key.into(),
@@ -77,7 +80,10 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         sessions: Arc::default(),
         snapshots: Arc::new(Mutex::new(snapshots::first())),
         links: Arc::default(),
+        services: Arc::default(),
+        domain: Domain::new(url, ""),
     };
+    let previews = Previews::new(shared.domain.clone(), shared.clone());
     let control = Router::new()
         .route("/boxes", post(control::create).get(control::list))
         .route("/boxes/{name}", get(control::get).patch(control::update).delete(control::delete))
@@ -86,6 +92,7 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/boxes/{name}/stop", post(control::stop))
         .route("/boxes/{name}/snapshot", post(snapshots::capture))
         .route("/boxes/{name}/download-url", post(links::create))
+        .route("/boxes/{name}/service-url", post(services::create))
         .route("/snapshots", get(snapshots::list).post(snapshots::create))
         .route("/snapshots/{id}", get(snapshots::get).delete(snapshots::delete))
         .route("/snapshots-by-name/{name}", get(snapshots::tags));
@@ -98,7 +105,7 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/download", get(files::download))
         .route("/glob", post(files::glob))
         .route("/grep", post(files::grep));
-    Router::new()
+    let router = Router::new()
         // The Node client omits the first path segment.
         .nest("/v2/sandboxes", control.clone())
         .nest("/api/v2/sandboxes", control)
@@ -107,7 +114,8 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .fallback(absent)
         .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
-        .with_state(shared)
+        .with_state(shared);
+    (router, previews)
 }
 
 /// Maximum file size of one request.
@@ -137,9 +145,8 @@ pub(crate) fn absent_message(feature: &str) -> String {
 }
 
 /// Features of LangSmith that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 6] = [
-    ("/service-url", "service URLs: local sandboxes cannot listen on ports"),
-    ("/tunnel", "tunnels: local sandboxes cannot listen on ports"),
+const ABSENT: [(&str, &str); 5] = [
+    ("/tunnel", "tunnels"),
     ("/registries", "registries of images"),
     ("/snapshots-by-name", "changes of tags"),
     ("/usage", "usage reports"),

@@ -22,8 +22,6 @@ pub(super) struct DefinitionExtras {
     pub(super) cloud_bucket_mounts: Vec<Unread>,
     #[prost(message, optional, tag = "15")]
     pub(super) pty_info: Option<PtyInfo>,
-    #[prost(message, optional, tag = "20")]
-    pub(super) open_ports: Option<PortSpecs>,
     #[prost(message, optional, tag = "38")]
     pub(super) readiness_probe: Option<Probe>,
 }
@@ -183,43 +181,6 @@ pub(super) struct SnapshotFsResponse {
 /// A message whose content does not matter.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Unread {}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct PortSpecs {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) ports: Vec<PortSpec>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct PortSpec {
-    #[prost(uint32, tag = "1")]
-    pub(super) port: u32,
-    #[prost(bool, tag = "2")]
-    pub(super) unencrypted: bool,
-}
-
-/// Address of a port of a sandbox.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Tunnel {
-    #[prost(string, tag = "1")]
-    pub(super) host: String,
-    #[prost(uint32, tag = "2")]
-    pub(super) port: u32,
-    #[prost(string, tag = "3")]
-    pub(super) unencrypted_host: String,
-    #[prost(uint32, tag = "4")]
-    pub(super) unencrypted_port: u32,
-    #[prost(uint32, tag = "5")]
-    pub(super) container_port: u32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct TunnelsResponse {
-    #[prost(message, optional, tag = "1")]
-    pub(super) result: Option<GenericResult>,
-    #[prost(message, repeated, tag = "2")]
-    pub(super) tunnels: Vec<Tunnel>,
-}
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Probe {

@@ -27,6 +27,7 @@ use tidebox_remote_adapters::modal::wire::{control as calls, router as router_ca
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 use command::RunningCommand;
 pub(crate) use grpc::error_response_with_retry;
+use tidebox_remote_adapters::modal::messages::Tunnel;
 
 /// Id of the credential. Its secret is the emulator's key.
 const TOKEN_ID: &str = "ak-tidebox";
@@ -67,7 +68,7 @@ struct ControlState {
     /// Main commands by sandbox.
     main: BTreeMap<String, main_command::MainCommand>,
     /// Tunnels of sandboxes that were created with ports.
-    tunnels: BTreeMap<String, Vec<messages::Tunnel>>,
+    tunnels: BTreeMap<String, Vec<Tunnel>>,
     /// Snapshots by image id.
     snapshots: BTreeMap<String, snapshot::SnapshotImage>,
     /// Created sandboxes by idempotency key.

@@ -115,8 +115,8 @@ async fn create_sandbox(
     if extras.pty_info.as_ref().is_some_and(|pty| pty.enabled) {
         return Err(missing_feature("terminals (PTY)"));
     }
-    let ports = tunnels::checked_ports(extras.open_ports)?;
     let definition = request.definition.unwrap_or_default();
+    let ports = tunnels::checked_ports(definition.open_ports.clone())?;
     let app = shared.state().apps.iter().find(|(_, id)| **id == request.app_id).map(|(name, _)| name.clone());
     let app = app.ok_or_else(|| status(code::NOT_FOUND, format!("App '{}' not found", request.app_id)))?;
     if !shared.has_image(&definition.image_id) {

@@ -6,11 +6,10 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use tidebox_remote_adapters::modal::messages::{GenericResult, SandboxRequest};
+use tidebox_remote_adapters::modal::messages::{GenericResult, PortSpecs, SandboxRequest, Tunnel, TunnelsResponse};
 
 use super::Shared;
 use super::grpc::{RpcResult, code, missing_feature, read, status, unary};
-use super::messages::{PortSpecs, Tunnel, TunnelsResponse};
 use crate::registry::{HostPort, SandboxRecord};
 
 /// Maximum number of ports of one sandbox: each is a port of this computer, too.

@@ -13,7 +13,7 @@ use tidebox_core::{
     ShellMode, StopReason,
 };
 use tidebox_js_values::value::{background, bytes, duration, execute_request, get, text, variables};
-use tidebox_js_values::{FileTools, ProcessTools, js, promise, response};
+use tidebox_js_values::{FileTools, ProcessTools, js, port_endpoint, promise, response};
 use tidebox_remote_adapters::transport::now;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
@@ -182,6 +182,12 @@ impl Sandbox {
     #[wasm_bindgen(js_name = signalProcess)]
     pub fn signal_process(&self, id: String, signal: &str) -> Promise {
         self.processes.signal(id, signal)
+    }
+
+    /// Returns the provider's address of a port: an object with `url` and `headers`, a list of pairs.
+    #[wasm_bindgen(js_name = portEndpoint)]
+    pub fn port_endpoint(&self, port: u16) -> Promise {
+        port_endpoint(&self.backend, port)
     }
 
     /// Stops running commands and keeps the sandbox.

@@ -10,9 +10,11 @@
 mod files;
 pub mod js;
 pub mod neutral;
+mod port;
 mod processes;
 pub mod response;
 pub mod value;
 
 pub use files::{FileTools, promise};
+pub use port::port_endpoint;
 pub use processes::ProcessTools;

@@ -40,7 +40,7 @@ from ._native import (
 from ._async_sandbox import AsyncRunningCommand, AsyncSandbox
 from ._options import Credential, HostRule, Limits, Mount, NetworkPolicy
 from ._provider import AsyncProvider, Cassette, Emulator, Provider, RemoteOptions, SandboxInfo, SandboxOptions, create_sandbox
-from ._port import ExposedPort
+from ._port import ExposedPort, PortEndpoint
 from ._process import AsyncProcess, Process
 from ._python_session import AsyncPythonSession, PythonSession
 from ._sandbox import RunningCommand, Sandbox
@@ -82,6 +82,7 @@ __all__ = [
     "Mount",
     "NetworkPolicy",
     "OutputChunk",
+    "PortEndpoint",
     "Process",
     "ProcessOutput",
     "ProcessStatus",

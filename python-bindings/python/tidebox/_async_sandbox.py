@@ -13,6 +13,7 @@ from ._native import (
     GlobResult,
     GrepResult,
     NativeExposedPort,
+    NativePortEndpoint,
     NativeStream,
     OutputChunk,
     ProcessStatus,
@@ -21,7 +22,7 @@ from ._native import (
     engine_started,
 )
 from ._options import Command, Content, Overflow, Path, ShellMode
-from ._port import ExposedPort
+from ._port import ExposedPort, PortEndpoint
 from ._process import AsyncProcess
 from ._python_session import AsyncPythonSession
 from ._sandbox import Decoder, SandboxBase, command_arguments, spawn_arguments
@@ -130,6 +131,11 @@ class AsyncSandbox(SandboxBase):
     async def expose(self, port: int) -> ExposedPort:
         """Forwards a free port of the host's 127.0.0.1 to a port of the sandbox. Like `Sandbox.expose`."""
         return ExposedPort(await cast("Awaitable[NativeExposedPort]", self._native.ports.expose(port, True)))
+
+    async def port_endpoint(self, port: int) -> PortEndpoint:
+        """Returns the address at which clients outside the sandbox reach a port. Like `Sandbox.port_endpoint`."""
+        native = self._native.processes.port_endpoint(port, True)
+        return PortEndpoint(await cast("Awaitable[NativePortEndpoint]", native))
 
     async def ls(self, path: Path = ".") -> list[FileInfo]:
         """Lists a directory. Like `Sandbox.ls`."""

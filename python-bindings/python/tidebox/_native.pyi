@@ -267,7 +267,16 @@ class NativeExposedPort:
     def close(self) -> None: ...
 
 @final
+class NativePortEndpoint:
+    @property
+    def url(self) -> str: ...
+    @property
+    def headers(self) -> dict[str, str]: ...
+    def close(self) -> None: ...
+
+@final
 class NativeProcesses:
+    def port_endpoint(self, port: int, asynchronous: bool) -> Any: ...
     def spawn(
         self,
         command: str | Sequence[str],

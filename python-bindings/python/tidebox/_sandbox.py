@@ -16,6 +16,7 @@ from ._native import (
     GlobResult,
     GrepResult,
     NativeExposedPort,
+    NativePortEndpoint,
     NativeSandbox,
     NativeStream,
     OutputChunk,
@@ -26,7 +27,7 @@ from ._native import (
     TransferResult,
 )
 from ._options import Command, CommandOptions, Content, Dialect, Limits, Mount, NetworkPolicy, Overflow, Path, ShellMode, native_options
-from ._port import ExposedPort
+from ._port import ExposedPort, PortEndpoint
 from ._process import Process
 from ._python_session import PythonSession
 from ._tools import NativeTool, Tool
@@ -337,6 +338,20 @@ class Sandbox(SandboxBase):
             ValueError: `port` is not a number from 1 to 65535.
         """
         return ExposedPort(cast(NativeExposedPort, self._native.ports.expose(port, False)))
+
+    def port_endpoint(self, port: int) -> PortEndpoint:
+        """Returns the address at which clients outside the sandbox reach a program that listens at this port. The program may start
+        to listen later.
+
+            with sandbox.port_endpoint(8000) as endpoint:
+                request = urllib.request.Request(endpoint.url, headers=endpoint.headers)
+                print(urllib.request.urlopen(request).status)
+
+        Raises:
+            SandboxError: The provider has no such addresses (`unsupported`), or the host has no free port (`unavailable`).
+            ValueError: `port` is not a number from 1 to 65535.
+        """
+        return PortEndpoint(cast(NativePortEndpoint, self._native.processes.port_endpoint(port, False)))
 
     def ls(self, path: Path = ".") -> list[FileInfo]:
         """Lists a directory, in the order of names.

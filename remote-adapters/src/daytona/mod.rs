@@ -14,6 +14,7 @@ mod config;
 mod job;
 mod provider;
 mod sandbox;
+mod terminal;
 pub mod wire;
 
 #[cfg(test)]

@@ -9,13 +9,14 @@ use futures_util::future::{Either, pending, select};
 use tidebox_core::lock::Mutex;
 use tidebox_core::shell_backend::ChunkSink;
 use tidebox_core::{
-    Error, FileError, FileErrorCode, FileResult, OutputStream, Result, SandboxId, SandboxPath, Upload, UploadResult,
+    Error, FileError, FileErrorCode, FileResult, OutputStream, PortEndpoint, Result, SandboxId, SandboxPath, Secret,
+    Upload, UploadResult, unsupported_terminal,
 };
 
 use super::config::DaytonaConfig;
 use super::job::{self, Job, Jobs, NO_SUCH_JOB, ReadOffsets, Report, SCRIPT_BYTES};
 use super::wire::{self, Executed, Sandbox, Toolbox};
-use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane, Terminals};
 use crate::output::OutputCollector;
 use crate::transport::{Client, Response, now, sleep, spawn, timeout};
 
@@ -23,9 +24,9 @@ use crate::transport::{Client, Response, now, sleep, spawn, timeout};
 #[derive(Debug)]
 pub struct DaytonaSandbox {
     id: SandboxId,
-    toolbox: Toolbox,
-    shell: String,
-    client: Client,
+    pub(super) toolbox: Toolbox,
+    pub(super) shell: String,
+    pub(super) client: Client,
     jobs: Jobs,
     /// Jobs whose output was read and whose files can be removed.
     finished: Mutex<Finished>,
@@ -147,11 +148,6 @@ impl PollBackoff {
 }
 
 impl DaytonaSandbox {
-    #[cfg(test)]
-    pub(super) fn toolbox(&self) -> &Toolbox {
-        &self.toolbox
-    }
-
     pub(super) fn new(config: &DaytonaConfig, sandbox: &Sandbox, client: Client) -> Result<Self> {
         let toolbox = Toolbox::new(config, sandbox)?;
         let id = SandboxId::parse(sandbox.id.clone())?;
@@ -303,7 +299,7 @@ impl DaytonaSandbox {
         Ok(())
     }
 
-    async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
+    pub(super) async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
         let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
@@ -473,6 +469,28 @@ impl DataPlane for DaytonaSandbox {
             }
         }
         Ok(Ok(()))
+    }
+
+    fn terminals(&self) -> Result<&dyn Terminals> {
+        if cfg!(target_family = "wasm") {
+            let reason = "uses WebSockets with a key for terminals at Daytona, which JavaScript cannot send";
+            return Err(unsupported_terminal("spawn", reason));
+        }
+        Ok(self)
+    }
+
+    async fn port_endpoint(&self, port: u16) -> Result<PortEndpoint> {
+        const OPERATION: &str = "port_endpoint";
+        let reply = self.client.send(&wire::preview(&self.toolbox.config, self.id.as_str(), port)).await?;
+        if !reply.is_success() {
+            return Err(self.response_error(OPERATION, reply).await?);
+        }
+        let preview: wire::Preview = wire::parse(OPERATION, &reply.bytes().await?)?;
+        let endpoint = PortEndpoint::new(preview.url);
+        Ok(match preview.token {
+            Some(token) => endpoint.with_header("x-daytona-preview-token", Secret::new(token)),
+            None => endpoint,
+        })
     }
 
     async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>> {

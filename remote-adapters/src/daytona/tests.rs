@@ -142,7 +142,7 @@ fn sandbox_requests_match_the_official_client() -> [&'static str; 3] {
 fn commands_and_files_match_the_official_client() -> [&'static str; 2] {
     let replay = ReplayTransport::new([]);
     let sandbox = sandbox(&replay);
-    let toolbox = sandbox.toolbox();
+    let toolbox = sandbox.toolbox;
     let env = [("X".to_owned(), "1".to_owned())];
     let ours = toolbox.execute("echo hi", Some("/home/daytona"), &env, Duration::from_millis(19_001));
     let theirs = official("exec one-shot (process.exec)", "POST");

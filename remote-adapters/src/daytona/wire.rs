@@ -4,16 +4,18 @@
 //! daemon.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::{
     Error, ErrorKind, FileError, FileErrorCode, ListPage, ListRequest, Result, SandboxId, SandboxInfo, SandboxPath,
-    Secret,
+    Secret, TerminalSize,
 };
 
 use super::config::{DaytonaConfig, Source};
+use crate::data_plane::Command;
 use crate::transport::multipart::{self, Part};
 use crate::transport::{Method, Request, Response, RetryHint, percent_encode};
 
@@ -154,6 +156,27 @@ pub fn get(config: &DaytonaConfig, id: &str) -> Request {
     control(config, Method::Get, &format!("/sandbox/{}", percent_encode(id)))
 }
 
+/// `GET /sandbox/{id}/ports/{port}/preview-url`.
+pub fn preview(config: &DaytonaConfig, id: &str, port: u16) -> Request {
+    control(config, Method::Get, &format!("/sandbox/{}/ports/{port}/preview-url", percent_encode(id)))
+}
+
+/// Address of a server in a sandbox.
+#[derive(Deserialize)]
+pub struct Preview {
+    /// URL of the server.
+    pub url: String,
+    /// Credential, sent in a header. A public sandbox may have none.
+    #[serde(default)]
+    pub token: Option<String>,
+}
+
+impl fmt::Debug for Preview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Preview").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
 /// `POST /sandbox/{id}/start`.
 pub fn start(config: &DaytonaConfig, id: &str) -> Request {
     control(config, Method::Post, &format!("/sandbox/{}/start", percent_encode(id))).idempotent()
@@ -285,6 +308,33 @@ impl Toolbox {
 
     fn call(&self, method: Method, path: &str) -> Request {
         request(&self.config, method, format!("{}{path}", self.url))
+    }
+
+    /// `POST /process/pty`: a terminal with a login shell, which starts with the first connection.
+    pub fn create_terminal(&self, name: &str, command: &Command, size: TerminalSize) -> Request {
+        let envs: BTreeMap<&str, &str> =
+            command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let mut body = json!({ "id": name, "cols": size.columns, "rows": size.rows, "envs": envs, "lazyStart": true });
+        if let Some(cwd) = &command.cwd {
+            body["cwd"] = json!(cwd);
+        }
+        self.call(Method::Post, "/process/pty").json(&body)
+    }
+
+    /// `GET /process/pty/{session}/connect`: the WebSocket with keys and output.
+    pub fn connect_terminal(&self, name: &str) -> Request {
+        self.call(Method::Get, &format!("/process/pty/{name}/connect"))
+    }
+
+    /// `POST /process/pty/{session}/resize`.
+    pub fn resize_terminal(&self, name: &str, size: TerminalSize) -> Request {
+        let body = json!({ "cols": size.columns, "rows": size.rows });
+        self.call(Method::Post, &format!("/process/pty/{name}/resize")).json(&body).idempotent()
+    }
+
+    /// `DELETE /process/pty/{session}`: kills its processes.
+    pub fn delete_terminal(&self, name: &str) -> Request {
+        self.call(Method::Delete, &format!("/process/pty/{name}"))
     }
 
     /// `POST /process/execute`. The daemon kills the command and its process group after `time`.

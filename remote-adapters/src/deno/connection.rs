@@ -267,7 +267,8 @@ async fn receive_loop(mut receiver: Box<dyn Receiver>, shared: &Mutex<Shared>) {
                 shared.lock().why = Some((code, reason));
                 return;
             }
-            Ok(None) | Err(_) => return,
+            // Deno sends no binary messages; after one everything may be wrong.
+            Ok(None | Some(Message::Binary(_))) | Err(_) => return,
         };
         // A malformed message closes the connection, as everything after it may be wrong.
         let Ok(incoming) = wire::incoming(&text) else { return };

@@ -1,5 +1,6 @@
 //! One Deno sandbox.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,14 +11,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::ChunkSink;
 use tidebox_core::{
-    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, Result, SandboxId, SandboxPath, Upload,
-    UploadResult,
+    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, PortEndpoint, Result, SandboxId, SandboxPath,
+    Upload, UploadResult, unsupported_terminal,
 };
 
 use super::config::DenoConfig;
 use super::connection::{CallResult, Connection};
 use super::wire::{self, RpcError, Spawned, Stat, WaitResponse};
-use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane, Terminals};
 use crate::output::OutputCollector;
 use crate::sandbox::TRANSFERS;
 use crate::transport::socket::UpgradeResult;
@@ -30,6 +31,8 @@ pub struct DenoSandbox {
     config: DenoConfig,
     client: Client,
     connection: Arc<AsyncMutex<Arc<Connection>>>,
+    /// Domains of exposed ports. A sandbox has a limited number of them.
+    exposed: Arc<AsyncMutex<BTreeMap<u16, String>>>,
 }
 
 /// Files up to this size are read in one message.
@@ -78,7 +81,7 @@ fn read<T: for<'de> Deserialize<'de>>(operation: &'static str, value: Value) -> 
 
 impl DenoSandbox {
     pub(super) fn new(id: SandboxId, config: DenoConfig, client: Client, connection: Arc<Connection>) -> Self {
-        Self { id, config, client, connection: Arc::new(AsyncMutex::new(connection)) }
+        Self { id, config, client, connection: Arc::new(AsyncMutex::new(connection)), exposed: Arc::default() }
     }
 
     /// Returns the connection, or a new one after a disconnect.
@@ -123,6 +126,22 @@ impl DenoSandbox {
         // After a disconnect, it is unknown whether the command still runs, and it cannot be killed.
         running.over = ended.is_ok();
         ended
+    }
+
+    /// Exposes a port and returns its domain.
+    async fn expose(&self, port: u16) -> Result<String> {
+        const OPERATION: &str = "port_endpoint";
+        let reply = self.client.send(&wire::expose(&self.config, self.id.as_str())?).await?;
+        let (is_success, status) = (reply.is_success(), reply.status);
+        let body = reply.bytes().await?;
+        if !is_success {
+            return Err(wire::failure(OPERATION, status, &body).with_context("sandbox", self.id.as_str()));
+        }
+        let exposed: wire::Exposed = wire::parse(OPERATION, &body)?;
+        let params = json!({ "domain": exposed.domain, "port": port });
+        let called = self.call(OPERATION, "exposeHttp", &params).await?;
+        called.map_err(|rpc_error| rpc_error.error(OPERATION).with_context("sandbox", self.id.as_str()))?;
+        Ok(exposed.domain)
     }
 
     /// Calls a file method.
@@ -323,5 +342,20 @@ impl DataPlane for DenoSandbox {
             Ok(UploadResult { path: upload.path, result })
         });
         uploads.buffered(TRANSFERS).try_collect().await
+    }
+
+    fn terminals(&self) -> Result<&dyn Terminals> {
+        Err(unsupported_terminal("spawn", "belongs to Deno, whose commands have no terminals"))
+    }
+
+    async fn port_endpoint(&self, port: u16) -> Result<PortEndpoint> {
+        let mut exposed = self.exposed.lock().await;
+        let domain = match exposed.get(&port) {
+            Some(domain) => domain.clone(),
+            None => self.expose(port).await?,
+        };
+        exposed.insert(port, domain.clone());
+        let is_plain = self.config.url_of(self.id.as_str())?.starts_with("http:");
+        Ok(PortEndpoint::new(format!("{}://{domain}", if is_plain { "http" } else { "https" })))
     }
 }

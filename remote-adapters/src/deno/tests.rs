@@ -290,6 +290,10 @@ impl socket::Sender for Silent {
         Ok(())
     }
 
+    async fn send_bytes(&mut self, _: Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+
     async fn close(&mut self) -> Result<()> {
         Ok(())
     }

@@ -78,6 +78,22 @@ pub fn extend(config: &DenoConfig, id: &str, stop_at: u64) -> Result<Request> {
     Ok(authorised(config, Method::Patch, url).json(&json!({ "stop_at_ms": stop_at })))
 }
 
+/// `POST /api/v3/sandbox/{id}/expose/http`: reserves a domain.
+///
+/// # Errors
+/// Same as [`connect`].
+pub fn expose(config: &DenoConfig, id: &str) -> Result<Request> {
+    let url = format!("{}/api/v3/sandbox/{}/expose/http", config.url_of(id)?, percent_encode(id));
+    Ok(authorised(config, Method::Post, url))
+}
+
+/// A reserved domain.
+#[derive(Debug, Deserialize)]
+pub struct Exposed {
+    /// The domain, without a scheme.
+    pub domain: String,
+}
+
 /// `DELETE /api/v3/sandbox/{id}`
 ///
 /// # Errors

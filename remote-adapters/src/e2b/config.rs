@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tidebox_core::{Error, ErrorKind, Result, Secret};
+use tidebox_core::{Error, ErrorKind, PortEndpoint, Result, Secret};
 
 use crate::address::BaseUrl;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
@@ -90,7 +90,14 @@ impl E2bConfig {
         if let Some(url) = &self.sandbox_url {
             return Ok(url.to_string());
         }
-        let domain = domain.unwrap_or(&self.domain);
+        Ok(match domain.unwrap_or(&self.domain) {
+            domain if SHARED_HOSTS.contains(&domain) => format!("https://sandbox.{domain}"),
+            domain => self.host_url(id, PORT, domain)?,
+        })
+    }
+
+    /// URL of a port of a sandbox that has its own host.
+    fn host_url(&self, id: &str, port: u16, domain: &str) -> Result<String> {
         // Both come from a response and become part of a host name.
         let plain =
             |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
@@ -98,11 +105,17 @@ impl E2bConfig {
             let message = "the control plane returned an id that is not a valid part of a host name";
             return Err(Error::new(ErrorKind::Protocol, "connect to a sandbox", message));
         }
-        Ok(if SHARED_HOSTS.contains(&domain) {
-            format!("https://sandbox.{domain}")
-        } else {
-            format!("https://{PORT}-{id}.{domain}")
-        })
+        Ok(format!("https://{port}-{id}.{domain}"))
+    }
+
+    /// Address of a server in a sandbox. One URL for all sandboxes routes by headers.
+    pub(super) fn endpoint(&self, id: &str, port: u16, domain: Option<&str>) -> Result<PortEndpoint> {
+        match &self.sandbox_url {
+            Some(url) => Ok(PortEndpoint::new(url.to_string())
+                .with_header("e2b-sandbox-id", Secret::new(id))
+                .with_header("e2b-sandbox-port", Secret::new(port.to_string()))),
+            None => self.host_url(id, port, domain.unwrap_or(&self.domain)).map(PortEndpoint::new),
+        }
     }
 }
 
@@ -136,6 +149,19 @@ mod tests {
         assert_eq!(config.data_url("sbx1", Some("e2b.app")).unwrap(), "https://sandbox.e2b.app");
         assert_eq!(config.data_url("sbx1", Some("own.example")).unwrap(), "https://49983-sbx1.own.example");
         assert_eq!(config.data_url("x/../y", Some("own.example")).unwrap_err().kind(), ErrorKind::Protocol);
+    }
+
+    #[test]
+    fn a_server_has_a_host_of_its_own_or_headers_at_the_common_url() {
+        let config = E2bConfig { sandbox_url: None, ..config(Options::default()).unwrap() };
+        assert_eq!(config.endpoint("sbx1", 80, Some("e2b.app")).unwrap().url, "https://80-sbx1.e2b.app");
+        assert_eq!(config.endpoint("sbx1", 80, Some("a/b")).unwrap_err().kind(), ErrorKind::Protocol);
+        let config = E2bConfig { sandbox_url: Some(BaseUrl::new("http://127.0.0.1:4000/")), ..config };
+        let endpoint = config.endpoint("sbx1", 80, None).unwrap();
+        let headers: Vec<(&str, &[u8])> =
+            endpoint.headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+        assert_eq!(endpoint.url, "http://127.0.0.1:4000");
+        assert_eq!(headers, [("e2b-sandbox-id", b"sbx1".as_slice()), ("e2b-sandbox-port", b"80")]);
     }
 
     #[test]

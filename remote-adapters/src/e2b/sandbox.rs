@@ -1,19 +1,21 @@
 //! One E2B sandbox.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tidebox_core::shell_backend::ChunkSink;
 use tidebox_core::{
-    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, Result, SandboxId, SandboxPath, Secret,
-    Upload, UploadResult,
+    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, PortEndpoint, Result, SandboxId, SandboxPath,
+    Secret, TerminalSize, Upload, UploadResult,
 };
 
 use super::config::E2bConfig;
 use super::wire::{self, Access, Envd, Event};
-use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane, NewTerminal, TerminalControl, Terminals};
 use crate::output::OutputCollector;
 use crate::sandbox::TRANSFERS;
-use crate::transport::{Client, FrameReader, Response, spawn};
+use crate::transport::{Client, FrameReader, Request, Response, spawn};
 
 /// Client of the daemon in a sandbox.
 #[derive(Clone, Debug)]
@@ -22,6 +24,36 @@ pub struct E2bSandbox {
     envd: Envd,
     shell: String,
     client: Client,
+    config: E2bConfig,
+    /// Domain of its host, as the control plane reported it.
+    domain: Option<String>,
+    /// Credential of its servers.
+    traffic_token: Option<Secret>,
+}
+
+/// A terminal.
+#[derive(Debug)]
+struct E2bTerminal {
+    sandbox: E2bSandbox,
+    pid: u64,
+}
+
+impl E2bTerminal {
+    async fn send(&self, operation: &'static str, request: Request) -> Result<()> {
+        let reply = self.sandbox.client.send(&request).await?;
+        if reply.is_success() { Ok(()) } else { Err(self.sandbox.response_error(operation, reply).await?) }
+    }
+}
+
+#[async_trait]
+impl TerminalControl for E2bTerminal {
+    async fn write(&self, keys: Vec<u8>) -> Result<()> {
+        self.send("write_process", self.sandbox.envd.type_keys(self.pid, &keys)).await
+    }
+
+    async fn resize(&self, size: TerminalSize) -> Result<()> {
+        self.send("resize_process", self.sandbox.envd.resize(self.pid, size)).await
+    }
 }
 
 /// Kills an abandoned command on drop. Closing the connection does not kill it.
@@ -56,7 +88,60 @@ impl E2bSandbox {
             token: access.envd_access_token.map(Secret::new),
             user: config.user.clone(),
         };
-        Ok(Self { id: SandboxId::parse(access.sandbox_id)?, envd, shell: config.shell.clone(), client })
+        Ok(Self {
+            id: SandboxId::parse(access.sandbox_id)?,
+            envd,
+            shell: config.shell.clone(),
+            client,
+            config: config.clone(),
+            domain: access.domain,
+            traffic_token: access.traffic_access_token.map(Secret::new),
+        })
+    }
+
+    /// Sends the request that starts a command, and follows the command until it exits.
+    async fn follow(
+        &self,
+        request: Request,
+        mut terminal: Option<NewTerminal>,
+        output: &mut OutputCollector<'_>,
+    ) -> Result<CommandOutcome> {
+        let mut reply = self.client.send(&request).await?;
+        if !reply.is_success() {
+            return Err(self.response_error("execute", reply).await?);
+        }
+        let mut started = KillGuard { sandbox: self, pid: None };
+        let mut reader = FrameReader::default();
+        while let Some(chunk) = reply.next().await? {
+            let too_long = || Error::new(ErrorKind::Protocol, "execute", "E2B sent a message of more than 16 MiB");
+            for frame in reader.push(&chunk).ok_or_else(too_long)? {
+                match wire::event(&frame)? {
+                    Event::Started(pid) => {
+                        started.pid = Some(pid);
+                        if let Some(NewTerminal { opened, .. }) = terminal.take() {
+                            // The process may be forgotten already.
+                            let _ = opened.send(Arc::new(E2bTerminal { sandbox: self.clone(), pid }));
+                        }
+                    }
+                    Event::Output(stream, bytes) => output.push(stream, &bytes),
+                    Event::Ended(CommandOutcome::Timeout) => {
+                        // The daemon has killed the shell; its child processes may still run, so the guard stays armed.
+                        return Ok(CommandOutcome::Timeout);
+                    }
+                    Event::Ended(ending) => {
+                        started.pid = None;
+                        return Ok(ending);
+                    }
+                    Event::NotStarted(reason) => {
+                        output.push(OutputStream::Stderr, format!("{reason}\n").as_bytes());
+                        return Ok(CommandOutcome::Exit(1));
+                    }
+                    Event::Other => {}
+                }
+            }
+        }
+        let message = "the connection was closed before the command exited; completed changes remain";
+        Err(Error::new(ErrorKind::Unavailable, "execute", message).with_context("sandbox", self.id.as_str()))
     }
 
     async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
@@ -102,6 +187,19 @@ fn is_text(path: &SandboxPath) -> FileResult<()> {
 }
 
 #[async_trait]
+impl Terminals for E2bSandbox {
+    async fn run_in_terminal(
+        &self,
+        command: Command,
+        terminal: NewTerminal,
+        output: &mut OutputCollector<'_>,
+    ) -> Result<CommandOutcome> {
+        let request = self.envd.start_in_terminal(&command, &self.shell, terminal.size);
+        self.follow(request, Some(terminal), output).await
+    }
+}
+
+#[async_trait]
 impl DataPlane for E2bSandbox {
     fn id(&self) -> &SandboxId {
         &self.id
@@ -112,36 +210,11 @@ impl DataPlane for E2bSandbox {
     }
 
     async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
-        let mut reply = self.client.send(&self.envd.start(&command, &self.shell)).await?;
-        if !reply.is_success() {
-            return Err(self.response_error("execute", reply).await?);
-        }
-        let mut started = KillGuard { sandbox: self, pid: None };
-        let mut reader = FrameReader::default();
-        while let Some(chunk) = reply.next().await? {
-            let too_long = || Error::new(ErrorKind::Protocol, "execute", "E2B sent a message of more than 16 MiB");
-            for frame in reader.push(&chunk).ok_or_else(too_long)? {
-                match wire::event(&frame)? {
-                    Event::Started(pid) => started.pid = Some(pid),
-                    Event::Output(stream, bytes) => output.push(stream, &bytes),
-                    Event::Ended(CommandOutcome::Timeout) => {
-                        // The daemon has killed the shell; its child processes may still run, so the guard stays armed.
-                        return Ok(CommandOutcome::Timeout);
-                    }
-                    Event::Ended(ending) => {
-                        started.pid = None;
-                        return Ok(ending);
-                    }
-                    Event::NotStarted(reason) => {
-                        output.push(OutputStream::Stderr, format!("{reason}\n").as_bytes());
-                        return Ok(CommandOutcome::Exit(1));
-                    }
-                    Event::Other => {}
-                }
-            }
-        }
-        let message = "the connection was closed before the command exited; completed changes remain";
-        Err(Error::new(ErrorKind::Unavailable, "execute", message).with_context("sandbox", self.id.as_str()))
+        self.follow(self.envd.start(&command, &self.shell), None, output).await
+    }
+
+    fn terminals(&self) -> Result<&dyn Terminals> {
+        Ok(self)
     }
 
     async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
@@ -170,5 +243,13 @@ impl DataPlane for E2bSandbox {
         });
         // One request per file: for a request with several files, the daemon does not report which one failed.
         uploads.buffered(TRANSFERS).try_collect().await
+    }
+
+    async fn port_endpoint(&self, port: u16) -> Result<PortEndpoint> {
+        let endpoint = self.config.endpoint(self.id.as_str(), port, self.domain.as_deref())?;
+        Ok(match &self.traffic_token {
+            Some(token) => endpoint.with_header("e2b-traffic-access-token", token.clone()),
+            None => endpoint,
+        })
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidebox_core::{
     Error, ErrorKind, FileError, FileErrorCode, ListPage, ListRequest, OutputStream, Result, SandboxId, SandboxInfo,
-    SandboxPath, Secret,
+    SandboxPath, Secret, TerminalSize,
 };
 
 use super::config::{E2bConfig, PORT};
@@ -32,6 +32,9 @@ pub struct Access {
     /// Credential of its daemon. `None` for a sandbox that is not secured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub envd_access_token: Option<String>,
+    /// Credential of its servers. `None` if everyone may connect to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic_access_token: Option<String>,
     /// Domain of its host; `None` uses the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
@@ -242,19 +245,44 @@ impl Envd {
 
     /// `process.Process/Start`. The daemon kills the command at its time limit.
     pub fn start(&self, command: &Command, shell: &str) -> Request {
+        self.start_with(command, shell, None)
+    }
+
+    fn start_with(&self, command: &Command, shell: &str, size: Option<TerminalSize>) -> Request {
         let env: BTreeMap<&str, &str> =
             command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let mut process = json!({ "cmd": shell, "args": ["-l", "-c", command.script], "envs": env });
         if let Some(cwd) = &command.cwd {
             process["cwd"] = json!(cwd);
         }
-        let message = json!({ "process": process, "stdin": false }).to_string();
+        let message = match size {
+            Some(size) => json!({ "process": process, "pty": terminal(size) }),
+            None => json!({ "process": process, "stdin": false }),
+        };
+        let message = message.to_string();
         let silence = KEEPALIVE * 2;
         self.call("/process.Process/Start")
             .header("connect-timeout-ms", command.timeout.as_millis().to_string())
             .header("keepalive-ping-interval", KEEPALIVE.as_secs().to_string())
             .body("application/connect+json", Frame::write(0, message.as_bytes()))
             .timeouts(silence, silence)
+    }
+
+    /// `process.Process/Start` in a terminal.
+    pub fn start_in_terminal(&self, command: &Command, shell: &str, size: TerminalSize) -> Request {
+        self.start_with(command, shell, Some(size))
+    }
+
+    /// `process.Process/SendInput` with keys of a terminal.
+    pub fn type_keys(&self, pid: u64, keys: &[u8]) -> Request {
+        let body = json!({ "process": { "pid": pid }, "input": { "pty": BASE64.encode(keys) } });
+        self.call("/process.Process/SendInput").json(&body)
+    }
+
+    /// `process.Process/Update` with the size of a terminal.
+    pub fn resize(&self, pid: u64, size: TerminalSize) -> Request {
+        let body = json!({ "process": { "pid": pid }, "pty": terminal(size) });
+        self.call("/process.Process/Update").json(&body).idempotent()
     }
 
     /// `process.Process/SendSignal` with SIGKILL.
@@ -279,6 +307,10 @@ impl Envd {
     pub fn download(&self, path: &SandboxPath) -> Request {
         self.files(Method::Get, path)
     }
+}
+
+fn terminal(size: TerminalSize) -> serde_json::Value {
+    json!({ "size": { "cols": size.columns, "rows": size.rows } })
 }
 
 /// Flag of the last message of a stream, which contains the stream's status.

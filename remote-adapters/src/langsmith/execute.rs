@@ -14,7 +14,7 @@ use super::sandbox::LangSmithSandbox;
 use super::wire::{self, Endpoint, ErrorBody, Event, ExecuteResult};
 use crate::data_plane::{Command, CommandOutcome};
 use crate::output::OutputCollector;
-use crate::transport::socket::{Message, Socket, UpgradeResult};
+use crate::transport::socket::{Message, Socket, UpgradeResult, unexpected_bytes};
 use crate::transport::sse::EventReader;
 use crate::transport::{Client, Response, sleep, spawn};
 
@@ -324,6 +324,7 @@ async fn listen(
                 }
             }
             Ok(Some(Message::Closed(..)) | None) => return Ok(StreamOutcome::Broken(ended_early())),
+            Ok(Some(Message::Binary(_))) => return Ok(StreamOutcome::Broken(unexpected_bytes())),
             Err(error) => return Ok(StreamOutcome::Broken(error)),
         }
     }

@@ -8,13 +8,14 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tidebox_core::shell_backend::ChunkSink;
 use tidebox_core::{
-    Error, ErrorKind, FileError, FileErrorCode, FileResult, Result, SandboxId, SandboxPath, Upload, UploadResult,
+    Error, ErrorKind, FileError, FileErrorCode, FileResult, PortEndpoint, Result, SandboxId, SandboxPath, Secret,
+    Upload, UploadResult, unsupported_terminal,
 };
 
 use super::config::LangSmithConfig;
 use super::execute::StreamProtocol;
 use super::wire::{self, Endpoint};
-use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane, Terminals};
 use crate::output::OutputCollector;
 use crate::probe;
 use crate::sandbox::TRANSFERS;
@@ -26,6 +27,7 @@ pub struct LangSmithSandbox {
     id: SandboxId,
     pub(super) plane: Endpoint,
     pub(super) client: Client,
+    config: LangSmithConfig,
     /// The [`StreamProtocol`] that runs commands.
     protocol: Arc<AtomicU8>,
 }
@@ -47,7 +49,7 @@ impl LangSmithSandbox {
             shell: config.shell.clone(),
             user: config.user.clone(),
         };
-        Ok(Self { id: found.sandbox_id()?, plane, client, protocol: Arc::default() })
+        Ok(Self { id: found.sandbox_id()?, plane, client, config: config.clone(), protocol: Arc::default() })
     }
 
     pub(super) fn protocol(&self) -> StreamProtocol {
@@ -155,6 +157,24 @@ impl DataPlane for LangSmithSandbox {
             }
         }
         Ok(Ok(()))
+    }
+
+    fn terminals(&self) -> Result<&dyn Terminals> {
+        Err(unsupported_terminal(
+            "spawn",
+            "belongs to LangSmith, whose terminals have a fixed size and no separate keys",
+        ))
+    }
+
+    async fn port_endpoint(&self, port: u16) -> Result<PortEndpoint> {
+        const OPERATION: &str = "port_endpoint";
+        let reply = self.client.send(&wire::service(&self.config, self.id.as_str(), port)).await?;
+        if !reply.is_success() {
+            return Err(self.response_error(OPERATION, reply).await?);
+        }
+        let service: wire::Service = wire::parse(OPERATION, &reply.bytes().await?)?;
+        let token = Secret::new(service.token);
+        Ok(PortEndpoint::new(service.service_url).with_header("x-langsmith-sandbox-service-token", token))
     }
 
     async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>> {

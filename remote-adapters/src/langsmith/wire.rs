@@ -4,6 +4,7 @@
 //! Not tested against the service itself.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -164,6 +165,30 @@ fn access(network: &NetworkAccess) -> Option<Value> {
 /// `GET /boxes/{name}`
 pub fn get(config: &LangSmithConfig, name: &str) -> Request {
     one(config, Method::Get, name, "")
+}
+
+/// Lifetime of the credential of a server, in seconds: the maximum.
+const SERVICE_SECONDS: u64 = 24 * 60 * 60;
+
+/// `POST /boxes/{name}/service-url`
+pub fn service(config: &LangSmithConfig, name: &str, port: u16) -> Request {
+    let body = json!({ "port": port, "expires_in_seconds": SERVICE_SECONDS });
+    one(config, Method::Post, name, "/service-url").json(&body).idempotent()
+}
+
+/// Address of a server in a sandbox.
+#[derive(Deserialize)]
+pub struct Service {
+    /// URL of the server.
+    pub service_url: String,
+    /// Credential, sent in a header.
+    pub token: String,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("url", &self.service_url).finish_non_exhaustive()
+    }
 }
 
 /// `GET /boxes/{name}/status`

@@ -46,16 +46,20 @@ pub struct ModalConfig {
     pub timeout: u32,
     /// Network access of new sandboxes.
     pub network: NetworkAccess,
+    /// Ports of new sandboxes that clients outside reach. Modal opens none later.
+    pub ports: Vec<u16>,
 }
 
 impl ModalConfig {
     /// Reads options and environment variables.
     ///
+    /// Modal's extra options are `token_id`, `app`, `environment`, `shell` and `ports`, such as `8000,8080`.
+    ///
     /// # Errors
     /// [`ErrorKind::Unauthenticated`] without a key, [`ErrorKind::Unsupported`] for options that Modal does not
     /// support.
     pub fn new(options: &Options) -> Result<Self> {
-        options.check_extra(NAME, &["token_id", "app", "environment", "shell"])?;
+        options.check_extra(NAME, &["token_id", "app", "environment", "shell", "ports"])?;
         if options.disk_mib.is_some() {
             return Err(unsupported(NAME, "disk_mib; omit the option"));
         }
@@ -78,6 +82,7 @@ impl ModalConfig {
             memory_mib: options.memory_mib.unwrap_or_default(),
             timeout: whole_seconds(options.time_to_live),
             network: options.network.clone(),
+            ports: options.extra.get("ports").map_or(Ok(Vec::new()), |list| ports(list))?,
         })
     }
 }
@@ -94,6 +99,15 @@ fn credential(options: &Options) -> Result<(String, Secret)> {
         Error::new(ErrorKind::Unauthenticated, "set up a provider", message)
     })?;
     Ok((id, secret))
+}
+
+/// Parses ports that are separated by commas.
+fn ports(list: &str) -> Result<Vec<u16>> {
+    let parse = |port: &str| port.trim().parse().ok().filter(|port| *port != 0);
+    list.split(',').map(parse).collect::<Option<Vec<u16>>>().ok_or_else(|| {
+        let message = format!("invalid ports `{}`: expected numbers from 1 to 65535 and commas", list.escape_debug());
+        Error::new(ErrorKind::InvalidRequest, "set up a provider", message)
+    })
 }
 
 /// Whole seconds, rounded up, at least 1.
@@ -129,6 +143,15 @@ mod tests {
         };
         let config = config(options).unwrap();
         assert_eq!((config.milli_cpus, config.memory_mib, config.timeout), (2000, 1500, 2));
+    }
+
+    #[test]
+    fn ports_are_numbers_with_commas() {
+        let ports = |list| config(Options::default().with_extra("ports", list)).map(|config| config.ports);
+        assert_eq!(ports("8000, 80").unwrap(), [8000, 80]);
+        for list in ["", "0", "65536", "80;81", "http"] {
+            assert_eq!(ports(list).unwrap_err().kind(), ErrorKind::InvalidRequest, "{list}");
+        }
     }
 
     #[test]

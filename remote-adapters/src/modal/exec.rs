@@ -57,6 +57,9 @@ impl ControlClient {
     }
 }
 
+/// Time that the service may wait for the tunnels of a new sandbox.
+const TUNNEL_SECONDS: f32 = 50.0;
+
 /// Client of one sandbox's router.
 #[derive(Debug)]
 pub(super) struct RouterClient {
@@ -87,6 +90,13 @@ impl RouterClient {
             }
             Err(status) => Ok(Err(status)),
         }
+    }
+
+    /// Lists the tunnels to the sandbox's open ports.
+    pub(super) async fn tunnels(&self) -> Result<RpcResult<Vec<Tunnel>>> {
+        let message = TunnelsRequest { sandbox_id: self.id.as_str().to_owned(), timeout: TUNNEL_SECONDS };
+        let reply = self.account.call_for::<TunnelsResponse>(control::TUNNELS, &message, self.sandbox_token.as_ref());
+        Ok(reply.await?.map(|response| response.tunnels))
     }
 
     /// Sends a router call and renews a rejected credential.

@@ -169,7 +169,7 @@ pub struct Sandbox {
     #[prost(message, optional, tag = "17")]
     pub scheduler_placement: Option<SchedulerPlacement>,
     #[prost(message, optional, tag = "20")]
-    pub open_ports: Option<Empty>,
+    pub open_ports: Option<PortSpecs>,
     #[prost(message, optional, tag = "22")]
     pub network_access: Option<NetworkAccess>,
     #[prost(string, optional, tag = "30")]
@@ -233,6 +233,54 @@ pub struct RouterAccess {
     pub jwt: String,
     #[prost(string, tag = "2")]
     pub url: String,
+}
+
+/// Ports that a sandbox opens to the outside.
+#[derive(Clone, PartialEq, Message)]
+pub struct PortSpecs {
+    #[prost(message, repeated, tag = "1")]
+    pub ports: Vec<PortSpec>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct PortSpec {
+    #[prost(uint32, tag = "1")]
+    pub port: u32,
+    #[prost(bool, tag = "2")]
+    pub unencrypted: bool,
+}
+
+/// Address of a port of a sandbox.
+#[derive(Clone, PartialEq, Message)]
+pub struct Tunnel {
+    #[prost(string, tag = "1")]
+    pub host: String,
+    #[prost(uint32, tag = "2")]
+    pub port: u32,
+    #[prost(string, tag = "3")]
+    pub unencrypted_host: String,
+    #[prost(uint32, tag = "4")]
+    pub unencrypted_port: u32,
+    #[prost(uint32, tag = "5")]
+    pub container_port: u32,
+}
+
+/// `SandboxGetTunnelsRequest`
+#[derive(Clone, PartialEq, Message)]
+pub struct TunnelsRequest {
+    #[prost(string, tag = "1")]
+    pub sandbox_id: String,
+    /// Maximum time to wait for the tunnels, in seconds.
+    #[prost(float, tag = "2")]
+    pub timeout: f32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct TunnelsResponse {
+    #[prost(message, optional, tag = "1")]
+    pub result: Option<GenericResult>,
+    #[prost(message, repeated, tag = "2")]
+    pub tunnels: Vec<Tunnel>,
 }
 
 /// A message with only the sandbox id.

@@ -9,15 +9,15 @@ use futures_util::future::try_join;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 use tidebox_core::shell_backend::{ChunkSink, quote};
 use tidebox_core::{
-    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, Result, SandboxId, SandboxPath, Upload,
-    UploadResult,
+    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, PortEndpoint, Result, SandboxId, SandboxPath,
+    Upload, UploadResult, unsupported_terminal,
 };
 
 use super::call::{Status, code};
 use super::exec::{RouterClient, RunningExec};
 use super::messages::{Empty, ExitStatus, TaskExecEndResponse};
 use super::wire::{self, ARGUMENT_BYTES, router};
-use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane, Terminals};
 use crate::output::OutputCollector;
 use crate::sandbox::TRANSFERS;
 use crate::transport::timeout;
@@ -295,6 +295,24 @@ impl DataPlane for ModalSandbox {
             Ok(UploadResult { path: upload.path, result })
         });
         uploads.buffered(TRANSFERS).try_collect().await
+    }
+
+    fn terminals(&self) -> Result<&dyn Terminals> {
+        Err(unsupported_terminal(
+            "spawn",
+            "belongs to Modal, whose commands have terminals of a fixed size only in its older interface",
+        ))
+    }
+
+    async fn port_endpoint(&self, port: u16) -> Result<PortEndpoint> {
+        const OPERATION: &str = "port_endpoint";
+        let tunnels = self.client.tunnels().await?.map_err(|status| self.failed(OPERATION, status))?;
+        wire::endpoint(&self.client.account.config, &tunnels, port).ok_or_else(|| {
+            let message = format!(
+                "port {port} is not open, and Modal opens ports only when it creates a sandbox; set the extra option ports"
+            );
+            Error::new(ErrorKind::Unsupported, OPERATION, message).with_context("sandbox", self.client.id.as_str())
+        })
     }
 }
 

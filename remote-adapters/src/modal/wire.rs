@@ -10,8 +10,8 @@ use prost::Message;
 use serde::Deserialize;
 use serde_json::json;
 use tidebox_core::{
-    Error, ErrorKind, FileError, FileErrorCode, ListPage, ListRequest, OutputStream, Result, SandboxId, SandboxPath,
-    Secret,
+    Error, ErrorKind, FileError, FileErrorCode, ListPage, ListRequest, OutputStream, PortEndpoint, Result, SandboxId,
+    SandboxPath, Secret,
 };
 
 use super::call::{request, stream_request};
@@ -50,6 +50,7 @@ pub mod control {
         LIST = "SandboxListV2",
         WAIT = "SandboxWaitV2",
         TERMINATE = "SandboxTerminateV2",
+        TUNNELS = "SandboxGetTunnelsV2",
         TAGS = "SandboxTagsGetV2",
         SET_TAGS = "SandboxTagsSetV2",
     }
@@ -135,7 +136,7 @@ pub fn create(
         timeout_secs: config.timeout,
         workdir: None,
         scheduler_placement: (!regions.is_empty()).then_some(SchedulerPlacement { regions }),
-        open_ports: Some(Empty {}),
+        open_ports: Some(PortSpecs { ports: config.ports.iter().map(|port| open_port(*port)).collect() }),
         network_access: Some(network(&config.network)),
         name: name.map(str::to_owned),
         idle_timeout_secs: None,
@@ -146,6 +147,20 @@ pub fn create(
         tags: tags(labels),
         secret_sources: variables(env),
     }
+}
+
+fn open_port(port: u16) -> PortSpec {
+    PortSpec { port: u32::from(port), unencrypted: false }
+}
+
+/// Returns the address of a port, if it was opened. The tunnels of a server without TLS, an emulator, have none either.
+pub fn endpoint(config: &ModalConfig, tunnels: &[Tunnel], port: u16) -> Option<PortEndpoint> {
+    let tunnel = tunnels.iter().find(|tunnel| tunnel.container_port == u32::from(port))?;
+    let scheme = if config.server_url.starts_with("http:") { "http" } else { "https" };
+    Some(PortEndpoint::new(match tunnel.port {
+        443 if scheme == "https" => format!("{scheme}://{}", tunnel.host),
+        number => format!("{scheme}://{}:{number}", tunnel.host),
+    }))
 }
 
 fn network(access: &Access) -> proto::NetworkAccess {

@@ -37,6 +37,16 @@ impl ProcessFiles {
         )
     }
 
+    /// Returns the script that runs a command in a terminal, as the leader of its process group.
+    pub(super) fn run_in_terminal(&self, command: &str) -> String {
+        format!("echo $$ > {}.pid; exec bash -c {}", self.prefix, quote(command))
+    }
+
+    /// Returns the script that removes the files.
+    pub(super) fn remove(&self) -> String {
+        format!("rm -f {}.*", self.prefix)
+    }
+
     /// Returns the start of a script, which waits for a file of a process that has just been started.
     fn wait_for(&self, suffix: &str) -> String {
         let p = &self.prefix;

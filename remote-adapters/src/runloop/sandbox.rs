@@ -4,11 +4,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tidebox_core::shell_backend::ChunkSink;
-use tidebox_core::{Error, FileError, FileErrorCode, FileResult, Result, SandboxId, SandboxPath, Upload, UploadResult};
+use tidebox_core::{
+    Error, FileError, FileErrorCode, FileResult, PortEndpoint, Result, SandboxId, SandboxPath, Upload, UploadResult,
+    unsupported_terminal,
+};
 
 use super::config::RunloopConfig;
 use super::wire;
-use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane, Terminals};
 use crate::output::OutputCollector;
 use crate::probe;
 use crate::sandbox::TRANSFERS;
@@ -123,5 +126,19 @@ impl DataPlane for RunloopSandbox {
             }
         });
         uploads.buffered(TRANSFERS).try_collect().await
+    }
+
+    fn terminals(&self) -> Result<&dyn Terminals> {
+        Err(unsupported_terminal("spawn", "belongs to Runloop, whose terminals run only login shells"))
+    }
+
+    async fn port_endpoint(&self, port: u16) -> Result<PortEndpoint> {
+        const OPERATION: &str = "port_endpoint";
+        let reply = self.client.send(&wire::enable_tunnel(&self.config, self.id.as_str())).await?;
+        if !reply.is_success() {
+            return Err(self.response_error(OPERATION, reply).await?);
+        }
+        let tunnel: wire::Tunnel = wire::parse(OPERATION, &reply.bytes().await?)?;
+        tunnel.endpoint(&self.config, port)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidebox_core::{ErrorKind, ListRequest, OutputChunk, SandboxId, SandboxPath};
+use tidebox_core::{ErrorKind, ListRequest, OutputChunk, PortEndpoint, SandboxId, SandboxPath};
 
 use super::wire::{self, State};
 use super::*;
@@ -386,4 +386,25 @@ fn no_credential_is_printed() {
     let sent =
         seen[0].headers.iter().find(|(name, _)| *name == "authorization").map(|(_, value)| value.expose().to_vec());
     assert_eq!(sent.as_deref(), Some(b"Bearer planted-runloop-key".as_slice()));
+}
+
+#[test]
+fn a_tunnel_has_an_address_for_each_port() {
+    let address = |api_url: &str, tunnel: &str| {
+        let options = Options::default().with_api_key("planted-runloop-key").with_api_url(api_url);
+        let config = RunloopConfig::new(&options).unwrap();
+        serde_json::from_str::<wire::Tunnel>(tunnel).unwrap().endpoint(&config, 8000)
+    };
+    let open = r#"{ "tunnel_key": "k1", "auth_token": null }"#;
+    let private = r#"{ "tunnel_key": "k1", "auth_token": "secret" }"#;
+    let endpoint = address("https://api.runloop.ai", private).unwrap();
+    assert_eq!(endpoint.url, "https://8000-k1.tunnel.runloop.ai");
+    let [(name, value)] = endpoint.headers.as_slice() else { panic!("one header") };
+    assert_eq!((name.as_str(), value.expose()), ("x-runloop-tunnel-authorization", b"Bearer secret".as_slice()));
+    assert_eq!(
+        address("http://127.0.0.1:4000", open).unwrap(),
+        PortEndpoint::new("http://8000-k1.tunnel.localhost:4000")
+    );
+    let evil = address("https://api.runloop.ai", r#"{ "tunnel_key": "k.evil.example/" }"#);
+    assert_eq!(evil.unwrap_err().kind(), ErrorKind::Protocol);
 }

@@ -3,12 +3,13 @@
 //! Sources: the official clients (PyPI `runloop_api_client` 3.0.0, npm `@runloop/api-client` 1.32.0).
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{Error, ErrorKind, Result, SandboxPath, Secret};
+use tidebox_core::{Error, ErrorKind, PortEndpoint, Result, SandboxPath, Secret};
 
 use super::config::{Network, RunloopConfig, Source, whole_seconds};
 use crate::data_plane::Command;
@@ -141,6 +142,54 @@ pub fn get(config: &RunloopConfig, id: &str) -> Request {
 /// `POST /v1/devboxes/{id}/resume` and `/shutdown`.
 pub fn change_state(config: &RunloopConfig, id: &str, verb: &str) -> Request {
     request(config, Method::Post, &format!("/v1/devboxes/{}/{verb}", percent_encode(id)))
+}
+
+/// `POST /v1/devboxes/{id}/enable_tunnel`: one tunnel for all ports of a devbox. Returns an existing one.
+pub fn enable_tunnel(config: &RunloopConfig, id: &str) -> Request {
+    let body = json!({ "auth_mode": "authenticated" });
+    request(config, Method::Post, &format!("/v1/devboxes/{}/enable_tunnel", percent_encode(id))).json(&body)
+}
+
+/// A tunnel. An open one, which another client has created, has no credential.
+#[derive(Deserialize)]
+pub struct Tunnel {
+    tunnel_key: String,
+    #[serde(default)]
+    auth_token: Option<String>,
+}
+
+impl fmt::Debug for Tunnel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tunnel").finish_non_exhaustive()
+    }
+}
+
+impl Tunnel {
+    /// Address of a server in the devbox: `PORT-KEY.tunnel.DOMAIN`, where the API's host is `api.DOMAIN` or `DOMAIN`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Protocol`] for a key that cannot be part of a host name.
+    pub fn endpoint(self, config: &RunloopConfig, port: u16) -> Result<PortEndpoint> {
+        let key = &self.tunnel_key;
+        if key.is_empty() || !key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)) {
+            let message = "Runloop returned a tunnel whose key is not a valid part of a host name";
+            return Err(Error::new(ErrorKind::Protocol, "port_endpoint", message));
+        }
+        let (scheme, rest) = config.api_url.split_once("://").unwrap_or(("https", &config.api_url));
+        let authority = rest.split('/').next().unwrap_or_default();
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let domain = host.strip_prefix("api.").unwrap_or(host);
+        // An address has no subdomains; every name below `localhost` is this computer.
+        let domain =
+            domain.strip_prefix("127.0.0.1").map_or_else(|| domain.to_owned(), |port| format!("localhost{port}"));
+        let endpoint = PortEndpoint::new(format!("{scheme}://{port}-{key}.tunnel.{domain}"));
+        Ok(match self.auth_token {
+            Some(token) => {
+                endpoint.with_header("x-runloop-tunnel-authorization", Secret::new(format!("Bearer {token}")))
+            }
+            None => endpoint,
+        })
+    }
 }
 
 /// `GET /v1/devboxes` with this status, after this devbox.

@@ -156,6 +156,11 @@ impl Sender for ReplaySender {
         verdict
     }
 
+    async fn send_bytes(&mut self, _: Vec<u8>) -> Result<()> {
+        // No recorded conversation has binary messages.
+        Err(super::socket::unexpected_bytes())
+    }
+
     async fn close(&mut self) -> Result<()> {
         Ok(())
     }

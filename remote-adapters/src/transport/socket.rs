@@ -1,9 +1,9 @@
-//! WebSockets (RFC 6455) with text messages.
+//! WebSockets (RFC 6455).
 
 use std::fmt;
 
 use async_trait::async_trait;
-use tidebox_core::Result;
+use tidebox_core::{Error, ErrorKind, Result};
 
 use super::Response;
 
@@ -12,6 +12,8 @@ use super::Response;
 pub enum Message {
     /// Text.
     Text(String),
+    /// Bytes.
+    Binary(Vec<u8>),
     /// Closed, with code and reason.
     Closed(u16, String),
 }
@@ -21,6 +23,9 @@ pub enum Message {
 pub trait Sender: Send {
     /// Sends text.
     async fn send(&mut self, text: String) -> Result<()>;
+
+    /// Sends bytes.
+    async fn send_bytes(&mut self, bytes: Vec<u8>) -> Result<()>;
 
     /// Closes the sending direction.
     async fn close(&mut self) -> Result<()>;
@@ -65,6 +70,12 @@ pub enum UpgradeResult {
     Rejected(Response),
 }
 
+/// Returns the error for a binary message where the protocol has text.
+pub(crate) fn unexpected_bytes() -> Error {
+    let message = "the provider sent a binary message instead of text";
+    Error::new(ErrorKind::Protocol, "receive a message", message)
+}
+
 /// WebSockets over hyper connections, which share proxy and TLS with all other requests.
 #[cfg(not(target_family = "wasm"))]
 pub(super) mod native {
@@ -98,6 +109,10 @@ pub(super) mod native {
             self.0.send(Wire::text(text)).await.map_err(broken)
         }
 
+        async fn send_bytes(&mut self, bytes: Vec<u8>) -> Result<()> {
+            self.0.send(Wire::binary(bytes)).await.map_err(broken)
+        }
+
         async fn close(&mut self) -> Result<()> {
             self.0.close().await.map_err(broken)
         }
@@ -117,10 +132,7 @@ pub(super) mod native {
                             close.map_or((1005, String::new()), |close| (close.code.into(), close.reason.to_string()));
                         return Ok(Some(Message::Closed(code, reason)));
                     }
-                    Some(Ok(Wire::Binary(_))) => {
-                        let message = "the provider sent a binary message instead of text";
-                        return Err(Error::new(ErrorKind::Protocol, "receive a message", message));
-                    }
+                    Some(Ok(Wire::Binary(bytes))) => return Ok(Some(Message::Binary(bytes.to_vec()))),
                     // tungstenite responds to pings.
                     Some(Ok(_)) => {}
                     Some(Err(error)) => return Err(broken(error)),

@@ -6,6 +6,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { CommandHandle, Sandbox, SandboxClient } = require("langsmith/sandbox");
 const { absent, record, report } = require("./methods.cjs");
+const { SERVES, fetchPreview, request } = require("./previews.cjs");
 const { GROWS, WAITS, nothingGrows, proved, session } = require("./session.cjs");
 
 async function main() {
@@ -100,8 +101,14 @@ async function main() {
   await sandbox.write("/root/text", "héllo");
   for (const one of [image, first, second]) await client.deleteSnapshot(one.id);
 
+  const serving = await sandbox.run(SERVES, { wait: false });
+  const service = await client.serviceUrl("sb-node", { port: 8000 });
+  assert.equal(await fetchPreview(await service.browserUrl()), "hello\n");
+  assert.equal((await request(await service.serviceUrl()))[0], 401);
+  await assert.rejects(client.serviceUrl("sb-node", { port: 8000, access: "workspace" }), /no services behind a login/);
+  await serving.kill();
+
   // What is absent says so.
-  await absent(() => client.serviceUrl("sb-node", { port: 80 }), "no service URLs");
   await absent(() => client.captureSnapshot("sb-node", "x", { dockerImage: "x" }), "no snapshots of Docker images");
   const context = fs.mkdtempSync(path.join(os.tmpdir(), "langsmith-session-"));
   fs.writeFileSync(path.join(context, "Dockerfile"), "FROM scratch\n");

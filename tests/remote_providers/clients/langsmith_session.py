@@ -21,6 +21,7 @@ from langsmith.sandbox import (
 )
 
 from methods import absent, record, report
+from previews import SERVES, fetch, request
 from session import GROWS, WAITS, nothing_grows, proved, raises
 
 record(SandboxClient, Sandbox, CommandHandle, without=["to_async", "from_dict"])
@@ -172,10 +173,24 @@ def links(sandbox):
     assert raises(urllib.error.HTTPError, lambda: urllib.request.urlopen(short.download_url)).code == 403
 
 
+def servers(sandbox):
+    """Addresses of a server, for clients with a token and for browsers."""
+    serving = sandbox.run(SERVES, wait=False)
+    service = sandbox.service(8000)
+    assert fetch(service.service_url, headers={"X-Langsmith-Sandbox-Service-Token": service.token}) == b"hello\n"
+    assert fetch(service.browser_url) == b"hello\n"
+    assert request(service.service_url)[0] == 401
+    assert request(service.service_url, headers={"X-Langsmith-Sandbox-Service-Token": "x"})[0] == 401
+    # The property would fetch another token.
+    short = client.service(sandbox.name, 8000, expires_in_seconds=1)._browser_url
+    time.sleep(1.1)
+    assert request(short)[0] == 401
+    raises(SandboxClientError, lambda: client.service(sandbox.name, 8000, access="workspace"))
+    serving.kill()
+
+
 def missing(sandbox):
     """What is absent says so."""
-    absent(lambda: sandbox.service(8000), "no service URLs")
-    absent(lambda: client.service(sandbox.name, 8000), "no service URLs")
     absent(lambda: sandbox.tunnel(8000).__enter__(), "501")
     absent(lambda: client.registries.list(), "no registries")
     absent(lambda: client.capture_snapshot(sandbox.name, "x", docker_image="x"), "no snapshots of Docker images")
@@ -205,6 +220,7 @@ files(sandbox)
 user(sandbox)
 snapshots(sandbox)
 links(sandbox)
+servers(sandbox)
 missing(sandbox)
 
 # Several concurrently.

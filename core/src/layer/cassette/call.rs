@@ -30,6 +30,9 @@ pub(in crate::layer) enum RecordedCall {
     WriteProcess(WriteProcess),
     SignalProcess(SignalProcess),
     ResizeProcess(ResizeProcess),
+    PortEndpoint {
+        port: u16,
+    },
     Ls {
         path: Name,
     },
@@ -137,6 +140,7 @@ impl RecordedCall {
             Call::WriteProcess(id, input) => Self::WriteProcess(WriteProcess::new(id, input, redaction)),
             Call::SignalProcess(id, signal) => Self::SignalProcess(SignalProcess::new(id, *signal, redaction)),
             Call::ResizeProcess(id, size) => Self::ResizeProcess(ResizeProcess::new(id, *size, redaction)),
+            Call::PortEndpoint(port) => Self::PortEndpoint { port: *port },
             Call::Ls(path) => Self::Ls { path: name(path.as_bytes()) },
             Call::Read(ReadRequest { path, offset, limit }) => {
                 Self::Read { path: name(path.as_bytes()), offset: *offset, limit: *limit }
@@ -201,6 +205,7 @@ impl RecordedCall {
             Self::WriteProcess(_) => "write_process",
             Self::SignalProcess(_) => "signal_process",
             Self::ResizeProcess(_) => "resize_process",
+            Self::PortEndpoint { .. } => "port_endpoint",
             Self::Ls { .. } => "ls",
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",

@@ -17,10 +17,15 @@ use crate::file::{DeleteResponse, EditResponse, LsResponse, WriteResponse};
 use crate::layer::call::Call;
 use crate::layer::redaction::Redaction;
 use crate::layer::response::Response;
+use crate::port::PortEndpoint;
 use crate::process::ProcessId;
 use crate::provider::{ListPage, SandboxId, SandboxInfo};
 use crate::search::{GlobResponse, GrepResponse, Truncation};
+use crate::secret::Secret;
 use crate::transfer::UploadResult;
+
+/// Replayed value of a header of an endpoint.
+const REDACTED: &str = "[redacted]";
 
 /// The recorded result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +44,12 @@ pub(in crate::layer) enum RecordedResponse {
     },
     SignalProcess {},
     ResizeProcess {},
+    PortEndpoint {
+        url: Text,
+        /// Names only: the values are credentials.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        headers: Vec<String>,
+    },
     Ls {
         entries: Vec<Entry>,
     },
@@ -119,6 +130,10 @@ impl RecordedResponse {
             Ok(Response::WriteProcess(bytes)) => Self::WriteProcess { bytes: *bytes },
             Ok(Response::SignalProcess(())) => Self::SignalProcess {},
             Ok(Response::ResizeProcess(())) => Self::ResizeProcess {},
+            Ok(Response::PortEndpoint(endpoint)) => Self::PortEndpoint {
+                url: text(&endpoint.url, redaction),
+                headers: endpoint.headers.iter().map(|(name, _)| redaction.text(name.clone())).collect(),
+            },
             Ok(Response::Ls(Ok(response))) => Self::Ls { entries: entries(&response.entries) },
             Ok(Response::Read(Ok(response))) => Self::Read(Page::new(response, redaction)),
             Ok(Response::Write(Ok(WriteResponse { path, created }))) => {
@@ -191,6 +206,7 @@ impl RecordedResponse {
             Self::WriteProcess { .. } => "write_process",
             Self::SignalProcess {} => "signal_process",
             Self::ResizeProcess {} => "resize_process",
+            Self::PortEndpoint { .. } => "port_endpoint",
             Self::Ls { .. } => "ls",
             Self::Read(_) => "read",
             Self::Write { .. } => "write",
@@ -239,6 +255,11 @@ impl RecordedResponse {
             Self::WriteProcess { bytes } => Response::WriteProcess(bytes),
             Self::SignalProcess {} => Response::SignalProcess(()),
             Self::ResizeProcess {} => Response::ResizeProcess(()),
+            Self::PortEndpoint { url, headers } => Response::PortEndpoint(
+                headers
+                    .into_iter()
+                    .fold(PortEndpoint::new(url.0), |endpoint, name| endpoint.with_header(name, Secret::new(REDACTED))),
+            ),
             Self::Ls { entries } => Response::Ls(Ok(LsResponse { entries: content::infos(entries) })),
             Self::Read(page) => Response::Read(Ok(page.replay())),
             Self::Write { path, created } => Response::Write(Ok(WriteResponse { path: path.to_path()?, created })),

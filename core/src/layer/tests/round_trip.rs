@@ -13,10 +13,12 @@ use crate::file::{
 };
 use crate::layer::{Call, Cassette, Matching, Recorder, Redaction, Replayer, Response};
 use crate::path::SandboxPath;
+use crate::port::PortEndpoint;
 use crate::process::{
     ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ProcessState, SpawnInput, SpawnRequest, TerminalSize,
 };
 use crate::search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
+use crate::secret::Secret;
 use crate::shell_mode::ShellMode;
 use crate::transfer::{Download, Upload, UploadResult};
 
@@ -144,7 +146,7 @@ impl Generator {
 
     /// Reads are not generated: their replay joins all pages of a process.
     fn call(&mut self) -> Call {
-        match self.below(17) {
+        match self.below(18) {
             0 => Call::Execute(self.request()),
             1 => Call::ExecuteStreaming(self.request()),
             2 => Call::Ls(self.path()),
@@ -175,6 +177,7 @@ impl Generator {
             }
             14 => Call::SignalProcess(self.process_id(), self.one_of(&ProcessSignal::ALL)),
             15 => Call::ResizeProcess(self.process_id(), self.size()),
+            16 => Call::PortEndpoint(self.next() as u16),
             _ => Call::Close,
         }
     }
@@ -274,6 +277,14 @@ impl Generator {
             Call::WriteProcess(..) => Response::WriteProcess(usize::try_from(self.below(1 << 20)).unwrap()),
             Call::SignalProcess(..) => Response::SignalProcess(()),
             Call::ResizeProcess(..) => Response::ResizeProcess(()),
+            Call::PortEndpoint(_) => {
+                let endpoint = PortEndpoint::new(self.text());
+                let headers = self.list(Self::text);
+                let value = || Secret::new("canary");
+                Response::PortEndpoint(
+                    headers.into_iter().fold(endpoint, |endpoint, name| endpoint.with_header(name, value())),
+                )
+            }
             Call::Close => Response::Close,
         })
     }

@@ -110,6 +110,18 @@ describe("a network session", () => {
     assert.equal((await restricted.run({ command: "echo ok" })).stdout, "ok\n");
   });
 
+  test("returns the address that the sandbox has for a port", async (context) => {
+    const sandbox = await Sandbox.create();
+    context.after(() => sandbox.close());
+    const headers = { "x-token": "secret" };
+    sandbox.portEndpoint = async (port) => ({ url: `https://${port}.example`, headers: port === 3000 ? {} : headers });
+    const session = networkSandboxSession(sandbox);
+    assert.deepEqual(await session.getPortEndpoint({ port: 3000 }), { url: "https://3000.example" });
+    assert.equal(await session.getPortUrl({ port: 3000 }), "https://3000.example");
+    assert.deepEqual(await session.getPortEndpoint({ port: 3001, protocol: "ws" }), { url: "wss://3001.example", headers });
+    await assert.rejects(session.getPortUrl({ port: 3001 }), (error) => HarnessCapabilityUnsupportedError.isInstance(error) && /needs headers/.test(error.message));
+  });
+
   test("is stopped and destroyed more than once", async () => {
     const provider = createTideboxSandbox();
     const session = await provider.createSession({ sessionId: "twice" });
