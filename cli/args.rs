@@ -4,6 +4,7 @@ mod exec;
 mod help;
 mod mcp;
 mod pack;
+mod paths;
 mod sandbox;
 mod serve;
 mod snapshot;
@@ -23,6 +24,7 @@ pub(crate) use exec::{CommandArg, Exec, PublishedPort};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::{Mcp, McpCommand, McpHttp, McpInstall, McpServer};
 pub(crate) use pack::PackCommand;
+pub(crate) use paths::absolute_paths;
 pub(crate) use sandbox::{MountArg, SandboxArgs, Upload};
 pub(crate) use serve::{REST, Serve};
 pub(crate) use snapshot::{SnapshotCommand, SnapshotCreate, SnapshotFile};

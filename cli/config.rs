@@ -5,8 +5,9 @@ mod arguments;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::cli::args;
 
 /// Name of the file in the current directory.
 const LOCAL_FILE: &str = "tidebox.toml";
@@ -39,20 +40,20 @@ impl ConfigFile {
         user_file().filter(|path| path.exists()).map(|path| Self { path, trusted: true })
     }
 
-    /// Returns the options of the file for a command, as arguments. The error is a message that names the file, the
-    /// line and the key.
+    /// Returns the options of the file for a command, as arguments. Paths of the host are relative to the directory of the file.
+    /// The error is a message that names the file, the line and the key.
     pub(crate) fn arguments(&self, command: &clap::Command) -> Result<Vec<OsString>, String> {
-        let text = fs::read_to_string(&self.path).map_err(|error| {
-            let hint = match error.kind() {
-                io::ErrorKind::InvalidData => "; it is not UTF-8",
-                _ => "",
-            };
-            format!("cannot read the configuration file {}: {error}{hint}", self.path.display())
-        })?;
-        arguments::of_file(&text, command, self.trusted).map_err(|error| {
+        let text = fs::read_to_string(&self.path)
+            .map_err(|error| format!("cannot read the configuration file {}: {error}", self.path.display()))?;
+        let arguments = arguments::of_file(&text, command, self.trusted).map_err(|error| {
             let line = 1 + text.get(..error.at).unwrap_or(&text).matches('\n').count();
             format!("{}:{line}: {}", self.path.display(), error.message)
-        })
+        })?;
+        let arguments = match self.path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            Some(dir) => args::absolute_paths(&arguments, dir),
+            None => arguments,
+        };
+        Ok(arguments.into_iter().map(OsString::from).collect())
     }
 }
 

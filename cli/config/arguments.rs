@@ -1,6 +1,5 @@
 //! Converts the tables of a configuration file to arguments.
 
-use std::ffi::OsString;
 use std::ops::Range;
 
 use clap::error::ErrorKind;
@@ -28,7 +27,7 @@ impl FileError {
 }
 
 /// Returns the arguments of the shared options and of those of `command`. Checks the tables of all commands.
-pub(super) fn of_file(text: &str, command: &clap::Command, trusted: bool) -> Result<Vec<OsString>, FileError> {
+pub(super) fn of_file(text: &str, command: &clap::Command, trusted: bool) -> Result<Vec<String>, FileError> {
     let file = DeTable::parse(text).map_err(|error| FileError {
         at: error.span().map_or(0, |span| span.start),
         message: error.message().to_owned(),
@@ -86,7 +85,7 @@ fn of_table(
     keys: &[&Arg],
     command: &clap::Command,
     trusted: bool,
-) -> Result<Vec<OsString>, FileError> {
+) -> Result<Vec<String>, FileError> {
     let mut words = Vec::new();
     for (key, value) in options {
         let name = key.get_ref().as_ref();
@@ -104,7 +103,7 @@ fn of_table(
         }
         for word in of_value(name, value, arg).map_err(|message| FileError::new(&value.span(), message))? {
             check(command, &word, name).map_err(|message| FileError::new(&value.span(), message))?;
-            words.push(word.into());
+            words.push(word);
         }
     }
     Ok(words)
@@ -175,8 +174,7 @@ mod tests {
     fn words_of(text: &str, command: &str, trusted: bool) -> Result<Vec<String>, (usize, String)> {
         let root = args::command();
         let words = of_file(text, root.find_subcommand(command).unwrap(), trusted);
-        let to_text = |words: Vec<OsString>| words.into_iter().map(|word| word.into_string().unwrap()).collect();
-        words.map(to_text).map_err(|error| (1 + text[..error.at].matches('\n').count(), error.message))
+        words.map_err(|error| (1 + text[..error.at].matches('\n').count(), error.message))
     }
 
     const FILE: &str = "\

@@ -11,10 +11,7 @@ use serde_json::{Value, json};
 use super::client::{CLIENTS, Client, Directories, Format, claude_settings};
 use super::{json_file, toml_file};
 use crate::atomic_file;
-use crate::cli::args::McpInstall;
-
-/// Options whose value starts with a path of the host.
-const PATH_OPTIONS: [&str; 5] = ["--config", "--file", "--mount", "--save", "--snapshot"];
+use crate::cli::args::{McpInstall, absolute_paths};
 
 /// A file and its new content.
 #[derive(Debug, PartialEq, Eq)]
@@ -178,27 +175,6 @@ fn directories() -> Result<Directories> {
         _ => variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
     };
     Ok(Directories { project, home, config, codex: variable("CODEX_HOME") })
-}
-
-/// Makes the host's paths in the arguments absolute.
-fn absolute_paths(arguments: &[String], base: &Path) -> Vec<String> {
-    let absolute = |path: &str| match Path::new(path).is_absolute() {
-        true => path.to_owned(),
-        false => base.join(path).to_string_lossy().into_owned(),
-    };
-    let mut is_path = false;
-    let convert = |argument: &String| {
-        let (option, value) = argument.split_once('=').unwrap_or((argument.as_str(), ""));
-        let takes_path = PATH_OPTIONS.contains(&option);
-        let converted = match (is_path, takes_path && argument.contains('=')) {
-            (true, _) => absolute(argument),
-            (false, true) => format!("{option}={}", absolute(value)),
-            (false, false) => argument.clone(),
-        };
-        is_path = !is_path && takes_path && !argument.contains('=');
-        converted
-    };
-    arguments.iter().map(convert).collect()
 }
 
 /// Reads a file. A missing one is empty.

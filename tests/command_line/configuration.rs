@@ -59,8 +59,7 @@ fn the_file_of_the_user_is_trusted() {
     let dir = tempfile::tempdir().expect("a temporary directory can be created");
     fs::create_dir_all(dir.path().join("config/tidebox")).expect("the directory can be created");
     let file = dir.path().join("config/tidebox/config.toml");
-    fs::write(&file, "[exec]\nfile = \"config/tidebox/config.toml:/x\"\njson = true\n")
-        .expect("the file can be written");
+    fs::write(&file, "[exec]\nfile = \"config.toml:/x\"\njson = true\n").expect("the file can be written");
     let ran = run_in(dir.path(), &["exec", "wc -l </x"]);
     assert!(ran.stdout().contains("\"stdout\":\"3\\n\""), "{}{}", ran.stdout(), ran.stderr());
 }

@@ -107,3 +107,16 @@ fn json_prints_packs_the_version_and_errors() {
     assert_eq!((code, &failed["error"]["kind"]), (Some(125), &"invalid_request".into()));
     assert!(failed["error"]["message"].as_str().is_some_and(|text| text.contains("/nowhere")), "{failed}");
 }
+
+#[test]
+fn colours_need_a_terminal_and_respect_no_color() {
+    let typo = |variable: Option<(&str, &str)>| {
+        let mut command = command(&["exce"]);
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variable);
+        finish(command, b"").stderr()
+    };
+    assert!(typo(None).starts_with("tidebox: unrecognized subcommand 'exce'\n"), "{}", typo(None));
+    assert!(!typo(None).contains('\u{1b}') && !typo(Some(("NO_COLOR", "1"))).contains('\u{1b}'));
+    let forced = typo(Some(("CLICOLOR_FORCE", "1")));
+    assert!(forced.contains("\u{1b}[") && forced.contains("tidebox:"), "{forced}");
+}

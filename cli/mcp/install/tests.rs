@@ -107,34 +107,6 @@ fn unknown_clients_and_missing_files_are_errors() {
     assert!(error(&request("vscode", &["--user"])).contains("use --project"));
 }
 
-#[test]
-fn paths_are_absolute_in_files_of_the_user() {
-    let arguments = [
-        "--mount",
-        ".:/workspace/repo:cow",
-        "--env",
-        "A=b",
-        "--save=state",
-        "--file",
-        "/etc/hosts:/h",
-        "--config",
-        "c.toml",
-    ];
-    let arguments = arguments.map(str::to_owned);
-    let expected = [
-        "--mount",
-        "/p/.:/workspace/repo:cow",
-        "--env",
-        "A=b",
-        "--save=/p/state",
-        "--file",
-        "/etc/hosts:/h",
-        "--config",
-        "/p/c.toml",
-    ];
-    assert_eq!(absolute_paths(&arguments, Path::new("/p")), expected);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_private_file_stays_private_and_a_link_a_link() {
