@@ -21,6 +21,9 @@ const CYCLONEDX: &str = "cargo-cyclonedx@0.5.9";
 /// Directory of native code next to the binary; `cli/main.rs` has the same name.
 const PROGRAMS: &str = "tidebox-programs";
 
+/// Shells with a completion script in the archive, and its file name.
+const COMPLETIONS: [(&str, &str); 3] = [("bash", "tidebox.bash"), ("zsh", "_tidebox"), ("fish", "tidebox.fish")];
+
 /// Files of the repository in the archive.
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
@@ -37,6 +40,7 @@ pub(super) fn build(project: &Project, progress: &mut Progress, files: &Path) ->
     let mut compile = Command::new(dir.join(&program));
     compile.args(["warm", "--archive"]).arg(dir.join(PROGRAMS));
     progress.run("compile the programs of the archive", compile, RETRY)?;
+    generate(&dir.join(&program), &dir)?;
     for document in DOCUMENTS {
         fs::copy(project.root.join(document), dir.join(document)).with_context(|| format!("cannot copy {document}"))?;
     }
@@ -47,6 +51,18 @@ pub(super) fn build(project: &Project, progress: &mut Progress, files: &Path) ->
     progress.run("pack the archive", tar, RETRY)?;
     describe(project, progress, &tools, &files.join(format!("{name}.cdx.json")))?;
     Ok(archive)
+}
+
+/// Writes the manual pages and the completion scripts of the command into its directory.
+fn generate(program: &Path, dir: &Path) -> Result<()> {
+    step::run(Command::new(program).arg("man").arg(dir.join("man/man1")), RETRY)?;
+    let completions = dir.join("completions");
+    fs::create_dir_all(&completions)?;
+    for (shell, file) in COMPLETIONS {
+        let script = step::output(Command::new(program).args(["completions", shell]), RETRY)?;
+        fs::write(completions.join(file), script)?;
+    }
+    Ok(())
 }
 
 /// Writes the bill of materials of the command. cargo-cyclonedx writes next to each manifest, so it runs in the copy of the sources.
