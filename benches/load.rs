@@ -3,15 +3,21 @@
 //! - `cargo bench --bench load -- soak --minutes 10`: a thousand sandboxes live, and commands of every kind run in them at random;
 //! - `cargo bench --bench load -- idle 10000`: idle sandboxes;
 //! - `cargo bench --bench load -- churn 100000`: sandboxes created, used and dropped;
+//! - `cargo bench --bench load -- live --minutes 10`: residents, sockets, exposed ports and terminals that end at any moment;
 //! - `cargo bench --bench load -- servers 1000`: processes that outlive their call and wait for input.
 //!
 //! Each prints its figures and ends with 1 on a failed command, a wrong output, or a leak of memory, descriptors or threads.
-//! Without arguments all three run on a small scale.
+//! Without arguments all run on a small scale.
 //!
 //! Memory is compared after two equal rounds: the first one fills what is kept on purpose (pool slots, native code, the allocator),
 //! and growth after it is a leak.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
+
+#[path = "load/cpu_time.rs"]
+mod cpu_time;
+#[path = "load/live.rs"]
+mod live;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -114,13 +120,17 @@ fn main() {
         ["soak", "--minutes", minutes] => {
             runtime.block_on(soak(Duration::from_secs_f64(minutes.parse::<f64>().expect("a number") * 60.0), LIVE))
         }
+        ["live", "--minutes", minutes] => {
+            runtime.block_on(live::soak(minutes.parse().expect("a whole number"), Duration::from_secs(60)))
+        }
         ["idle", count] => runtime.block_on(idle(number(count))),
         ["churn", count] => runtime.block_on(churn(number(count))),
         ["servers", count] => runtime.block_on(servers(number(count), Duration::from_secs(10))),
         _ => runtime.block_on(async {
             let soaked = soak(Duration::from_secs(2), 20).await;
             let servers = servers(20, Duration::from_secs(1)).await;
-            [soaked, idle(50).await, churn(50).await, servers].concat()
+            let live = live::soak(2, Duration::from_secs(1)).await;
+            [soaked, idle(50).await, churn(50).await, servers, live].concat()
         }),
     };
     for error in &errors {
@@ -300,14 +310,6 @@ async fn idle(count: usize) -> Vec<String> {
     errors
 }
 
-/// Processor time of this process.
-fn cpu_time() -> Option<Duration> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    let fields: Vec<&str> = stat.rsplit(") ").next()?.split(' ').collect();
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    Some(Duration::from_millis(ticks * 10))
-}
-
 /// Sends a line to a server and waits for the reply.
 async fn ask(server: &Process, after: OutputCursor) -> OutputCursor {
     server.write_all(b"ask\n").await.expect("the server reads");
@@ -332,12 +334,12 @@ async fn servers(count: usize, time: Duration) -> Vec<String> {
     let started = start.elapsed() / u32::try_from(count).unwrap_or(u32::MAX);
     // The thread that ends time slices stays awake for a moment.
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let Some(before) = cpu_time() else {
+    let Some(before) = cpu_time::cpu_time() else {
         println!("servers: skipped, the host has no /proc");
         return Vec::new();
     };
     tokio::time::sleep(time).await;
-    let used = cpu_time().unwrap_or_default().saturating_sub(before);
+    let used = cpu_time::cpu_time().unwrap_or_default().saturating_sub(before);
     let share = used.div_duration_f64(time) * 100.0;
     let start = Instant::now();
     for (server, cursor) in &mut all {

@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench sockets` prints every row; without `--bench`, as in `cargo test`, each runs once on a small scale.
 //!
+//! - **spawn of a resident**: from the start of `cat` to its first byte back;
+//! - **idle servers**: processor time of servers that wait at a port, each in its own sandbox, in percent of one core;
 //! - **byte, host and sandbox**: a byte from the host to a program in the sandbox and back;
 //! - **byte, in the sandbox**: between two programs of the sandbox, in Python;
 //! - **transfer**: bytes from one program of the sandbox to another;
@@ -9,11 +11,16 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
 
+#[path = "load/cpu_time.rs"]
+mod cpu_time;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use tidebox::{ExecuteRequest, Limits, Packs, PortExt, Sandbox, SandboxBackend, SpawnRequest};
+use tidebox::{
+    ExecuteRequest, Limits, Packs, PortExt, ProcessInput, ReadOutput, Sandbox, SandboxBackend, SpawnInput, SpawnRequest,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// An echo server and a client that exchange a byte, for the Python of the sandbox and for that of the host.
@@ -69,6 +76,13 @@ async fn main() {
     limits.wall_time = Duration::from_secs(600);
     let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
     println!("| row | sandbox | host | sandbox / host |\n|---|---|---|---|");
+    let spawns = rounds / 100;
+    row("spawn of a resident", "us", spawn_resident(&sandbox, spawns).await, host_spawn(spawns));
+    let (servers, seconds) = if measures { (1000, 10) } else { (10, 1) };
+    match idle_servers(servers, Duration::from_secs(seconds)).await {
+        Some(share) => row(&format!("{servers} idle servers over {seconds} s"), "%", share, None),
+        None => println!("skipped: idle servers; the host has no /proc"),
+    }
     row("byte, host and sandbox", "us", byte_from_host(&sandbox, rounds).await, host_byte(rounds));
     row("transfer", "MiB/s", transfer(&sandbox, bytes).await, host_transfer(bytes));
     if !Packs::user().ready().iter().any(|pack| pack.name() == "python") {
@@ -86,6 +100,53 @@ fn row(name: &str, unit: &str, sandbox: f64, host: Option<f64>) {
     let ratio = host.map_or("-".to_owned(), |host| format!("{:.2}", sandbox / host));
     let host = host.map_or("-".to_owned(), |host| format!("{host:.1} {unit}"));
     println!("| {name} | {sandbox:.1} {unit} | {host} | {ratio} |");
+}
+
+/// Starts `cat`, exchanges a byte and ends it.
+async fn spawn_resident(sandbox: &Sandbox, rounds: u32) -> f64 {
+    let start = Instant::now();
+    for _ in 0..rounds {
+        let request = SpawnRequest::new("cat").with_input(SpawnInput::Open);
+        let id = sandbox.spawn(request).await.expect("it starts");
+        sandbox.write_process(&id, ProcessInput::Bytes(b"x".to_vec())).await.expect("it reads");
+        let page = sandbox.read_process(&id, ReadOutput::default().with_wait(Duration::from_secs(60))).await;
+        assert_eq!(page.expect("it is known").bytes(), b"x");
+        sandbox.write_process(&id, ProcessInput::End).await.expect("it reads");
+    }
+    start.elapsed().as_secs_f64() * 1e6 / f64::from(rounds)
+}
+
+/// Does the same with the shell of the host.
+fn host_spawn(rounds: u32) -> Option<f64> {
+    let start = Instant::now();
+    for _ in 0..rounds {
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", "cat"]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().ok()?;
+        let mut input = child.stdin.take()?;
+        input.write_all(b"x").ok()?;
+        child.stdout.take()?.read_exact(&mut [0]).ok()?;
+        drop(input);
+        child.wait().ok()?;
+    }
+    Some(start.elapsed().as_secs_f64() * 1e6 / f64::from(rounds))
+}
+
+/// Returns the processor time that servers use while they wait.
+async fn idle_servers(count: usize, time: Duration) -> Option<f64> {
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
+        sandbox.spawn(SpawnRequest::new("exec nc -lk 9000")).await.expect("it starts");
+        sandbox.wait_for_port(9000, Duration::from_secs(60)).await.expect("it listens");
+        all.push(sandbox);
+    }
+    // The thread that ends time slices stays awake for a moment.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = cpu_time::cpu_time()?;
+    tokio::time::sleep(time).await;
+    let used = cpu_time::cpu_time()?.saturating_sub(before);
+    Some(used.div_duration_f64(time) * 100.0)
 }
 
 /// Starts `nc` as an echo server in the sandbox and exchanges bytes with it.

@@ -76,7 +76,8 @@ usage: cargo xtask <command>
             measure the wheel and the npm package next to other sandboxes and the programs of the host, print the tables, and
             with --write put them into docs/performance.md with its charts
   soak [--minutes N]
-            run random commands in a thousand sandboxes and report errors and leaks [default: 10 minutes]
+            run random commands in a thousand sandboxes, then processes, sockets and terminals, and report
+            errors and leaks [default: 10 minutes each]
   fuzz [--minutes N [TARGET...]]
             run the fuzz targets, all or the named ones, for N minutes in total [default: a fixed number of inputs]
   spec record [FILE]
@@ -146,12 +147,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs `benches/load.rs`, which prints its figures.
+/// Runs both soaks of `benches/load.rs`, which prints its figures.
 fn soak(project: &Project, progress: &mut Progress, minutes: &str) -> Result<()> {
     setup::guests(project, progress)?;
-    let mut command =
-        project.cargo(&["bench", "--locked", "--workspace", "--bench", "load", "--", "soak", "--minutes", minutes]);
-    anyhow::ensure!(command.status()?.success(), "the soak found errors; they are listed above");
+    for kind in ["soak", "live"] {
+        let bench = ["bench", "--locked", "--workspace", "--bench", "load", "--", kind, "--minutes", minutes];
+        anyhow::ensure!(project.cargo(&bench).status()?.success(), "the soak found errors; they are listed above");
+    }
     Ok(())
 }
 

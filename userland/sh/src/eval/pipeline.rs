@@ -221,7 +221,8 @@ impl Shell {
                 let text = text?;
                 return Ok((Stage::Done(ExitStatus::Exited(self.status)), Some(Spill { fd, text })));
             }
-            if self.spawns_directly(simple) {
+            // A FIFO is opened in the child: its other end may be a stage that has not started.
+            if self.spawns_directly(simple) && !self.waits_for_pipe(simple) {
                 return Ok((self.spawn_stage(simple)?, None));
             }
         }

@@ -238,7 +238,7 @@ impl Shell {
 
 impl Shell {
     /// Returns whether a redirection opens a FIFO, which waits for the other end.
-    fn waits_for_pipe(&mut self, simple: &Simple) -> bool {
+    pub(super) fn waits_for_pipe(&mut self, simple: &Simple) -> bool {
         simple.redirects.iter().any(|redirect| {
             let (RedirectKind::Read(word) | RedirectKind::Write(word) | RedirectKind::Append(word)) = &redirect.kind
             else {
