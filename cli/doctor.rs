@@ -11,7 +11,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::cli::exit_code;
-use crate::cli::output::print_json;
+use crate::cli::output::{STDOUT_FAILED, print_json};
 
 /// Result of a check, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -66,7 +66,7 @@ pub(crate) fn doctor(json: bool) -> Result<u8> {
     let report = Report { version: env!("CARGO_PKG_VERSION"), state, checks };
     match json {
         true => print_json(&report)?,
-        false => print(&report, &mut anstream::stdout().lock()).context("cannot write to stdout")?,
+        false => print(&report, &mut anstream::stdout().lock()).context(STDOUT_FAILED)?,
     }
     Ok(if state == State::Problem { exit_code::PROBLEM } else { exit_code::SUCCESS })
 }

@@ -7,13 +7,14 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use clap_complete::Shell;
 
+use crate::cli::output::STDOUT_FAILED;
 use crate::cli::{args, exit_code};
 
 /// Prints the completion script of a shell.
 pub(crate) fn completions(shell: Shell) -> Result<u8> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut args::command(), "tidebox", &mut script);
-    io::stdout().lock().write_all(&script).context("cannot write to stdout")?;
+    io::stdout().lock().write_all(&script).context(STDOUT_FAILED)?;
     Ok(exit_code::SUCCESS)
 }
 

@@ -27,7 +27,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::sync::Once;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use args::Command;
 pub use pack::prepare_pack;
@@ -41,6 +41,8 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match run(command) {
         Ok(code) => code,
+        // As for other programs, this needs no message.
+        Err(error) if output::is_output_closed(&error) => exit_code::OUTPUT_CLOSED,
         Err(error) => failed(&format_error_chain(&error)),
     }
 }
@@ -90,7 +92,7 @@ fn version(json: bool) -> Result<u8> {
     let version = env!("CARGO_PKG_VERSION");
     match json {
         true => output::print_json(&serde_json::json!({ "name": "tidebox", "version": version }))?,
-        false => writeln!(std::io::stdout(), "tidebox {version}")?,
+        false => writeln!(std::io::stdout(), "tidebox {version}").context(output::STDOUT_FAILED)?,
     }
     Ok(exit_code::SUCCESS)
 }
@@ -105,7 +107,8 @@ fn answer(error: &clap::Error) -> u8 {
     }
     match error.print() {
         Ok(()) => exit_code::SUCCESS,
-        Err(error) => failed(&format!("cannot write to stdout: {error}")),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => exit_code::OUTPUT_CLOSED,
+        Err(error) => failed(&format!("{}: {error}", output::STDOUT_FAILED)),
     }
 }
 

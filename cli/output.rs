@@ -5,11 +5,20 @@ use std::io::{self, Write as _};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
+/// Context of an error of standard output.
+pub(crate) const STDOUT_FAILED: &str = "cannot write to stdout";
+
+/// Returns whether an error means that the reader of standard output has exited.
+pub(crate) fn is_output_closed(error: &anyhow::Error) -> bool {
+    let is_broken_pipe = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+    error.to_string() == STDOUT_FAILED && error.chain().filter_map(|cause| cause.downcast_ref()).any(is_broken_pipe)
+}
+
 /// Prints a value as one line of JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_vec(value).context("cannot write the result as JSON")?;
     line.push(b'\n');
-    io::stdout().lock().write_all(&line).context("cannot write to stdout")
+    io::stdout().lock().write_all(&line).context(STDOUT_FAILED)
 }
 
 /// Formats a number of bytes for people, with one decimal.

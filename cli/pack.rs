@@ -4,11 +4,11 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::{PackState, Packs};
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use crate::cli::args::PackCommand;
 use crate::cli::exit_code;
-use crate::cli::output::print_json;
+use crate::cli::output::{STDOUT_FAILED, print_json};
 use crate::cli::progress::ProgressDisplay;
 use crate::cli::sandbox;
 
@@ -116,8 +116,13 @@ fn list_json() -> Result<u8> {
 }
 
 fn list() -> Result<u8> {
+    print(&Packs::user().list()).context(STDOUT_FAILED)?;
+    Ok(exit_code::SUCCESS)
+}
+
+fn print(states: &[PackState]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for state in Packs::user().list() {
+    for state in states {
         let ready = match (state.ready, state.ready_on_use) {
             (true, _) => "ready",
             (false, true) => "prepared on first use",
@@ -129,5 +134,5 @@ fn list() -> Result<u8> {
         }
         writeln!(out)?;
     }
-    Ok(0)
+    Ok(())
 }

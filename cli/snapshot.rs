@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::args::{CommandArg, SnapshotCommand, SnapshotCreate, SnapshotFile};
 use crate::cli::exec::{self, StreamEnd};
-use crate::cli::output::{format_bytes, print_json};
+use crate::cli::output::{STDOUT_FAILED, format_bytes, print_json};
 use crate::cli::{exit_code, sandbox};
 use crate::{ShellMode, Snapshot, atomic_file};
 
@@ -98,7 +98,7 @@ fn show(from: &SnapshotFile, json: bool) -> Result<u8> {
     };
     match json {
         true => print_json(&report)?,
-        false => print(&report).context("cannot write to stdout")?,
+        false => print(&report).context(STDOUT_FAILED)?,
     }
     Ok(exit_code::SUCCESS)
 }
@@ -116,6 +116,6 @@ fn print(report: &Report) -> io::Result<()> {
 fn export(from: &SnapshotFile) -> Result<u8> {
     let (_, snapshot) = open(from)?;
     let mut out = io::BufWriter::new(io::stdout().lock());
-    snapshot.to_tar(&mut out).and_then(|()| out.flush()).context("cannot write the tar to stdout")?;
+    snapshot.to_tar(&mut out).and_then(|()| out.flush()).context(STDOUT_FAILED)?;
     Ok(exit_code::SUCCESS)
 }

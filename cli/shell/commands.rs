@@ -11,7 +11,7 @@ use rustyline::completion::Pair;
 use super::Shell;
 use super::completion::file_name;
 use crate::cli::limits;
-use crate::cli::output::format_bytes;
+use crate::cli::output::{STDOUT_FAILED, format_bytes};
 use crate::{Change, ExecuteRequest, ExecuteResponse, SandboxBackend as _, SandboxPath, Snapshot, Upload};
 
 /// Name of the snapshot of the start of the session.
@@ -50,7 +50,7 @@ impl Shell {
         match self.dispatch(&words) {
             Ok(text) => {
                 self.last = 0;
-                io::stdout().lock().write_all(text.as_bytes()).context("cannot write to stdout")
+                io::stdout().lock().write_all(text.as_bytes()).context(STDOUT_FAILED)
             }
             Err(error) => {
                 self.last = 1;

@@ -120,3 +120,16 @@ fn colours_need_a_terminal_and_respect_no_color() {
     let forced = typo(Some(("CLICOLOR_FORCE", "1")));
     assert!(forced.contains("\u{1b}[") && forced.contains("tidebox:"), "{forced}");
 }
+
+#[test]
+fn a_reader_that_has_exited_ends_the_command_without_a_message() {
+    for arguments in [&["--help"][..], &["-V"], &["pack", "list"], &["pack", "list", "--json"], &["completions", "zsh"]]
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe can be created");
+        drop(reader);
+        let output =
+            command(arguments).stdout(writer).stderr(std::process::Stdio::piped()).output().expect("it starts");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), message.as_ref()), (Some(141), ""), "{arguments:?}");
+    }
+}
