@@ -92,7 +92,10 @@ fn a_new_sandbox_matches_the_recorded_request() {
         ("ap-1", "im-1", 1800)
     );
     assert_eq!(definition.network_access.unwrap().network_access_type, 2);
-    assert_eq!((definition.resources.unwrap().gpu_config, definition.open_ports), (Some(Empty {}), Some(Empty {})));
+    assert_eq!(
+        (definition.resources.unwrap().gpu_config, definition.open_ports),
+        (Some(Empty {}), Some(PortSpecs::default()))
+    );
     assert_eq!(response.tags, [SandboxTag { tag_name: "thread_id".to_owned(), tag_value: "t1".to_owned() }]);
     assert_eq!(response.secret_sources[0].env.as_ref().unwrap().contents["A"], "b");
     let image = wire::image(&config, "ap-1", "2025.06".to_owned());
