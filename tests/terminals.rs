@@ -179,6 +179,20 @@ async fn ctrl_c_ends_the_command_and_not_the_shell() {
 }
 
 #[tokio::test]
+async fn ctrl_c_before_the_program_has_started_ends_it() {
+    let sandbox = sandbox();
+    let mut shell = Terminal::shell(&sandbox).await;
+    for _ in 0..50 {
+        // The key comes while the shell starts the program.
+        shell.press("cat\r\x03").await;
+        shell.expect("^C\r\n").await;
+        shell.expect(PROMPT).await;
+    }
+    shell.press("exit 5\r").await;
+    assert_eq!(shell.finish().await.0, Some(5));
+}
+
+#[tokio::test]
 async fn ctrl_d_ends_input_and_the_shell() {
     let sandbox = sandbox();
     let mut shell = Terminal::shell(&sandbox).await;

@@ -83,6 +83,7 @@ impl Shell {
         if !self.controls_jobs() {
             return pids.iter().map(|pid| self.wait_pid(*pid)).collect::<EvalResult<_>>().map(Some);
         }
+        self.pass_early_interrupt(pids);
         let changes: EvalResult<Vec<ChildChange>> = pids.iter().map(|pid| self.wait_child(*pid, true)).collect();
         self.take_foreground();
         let changes = changes?;
@@ -106,6 +107,18 @@ impl Shell {
             self.note_interrupted_job();
         }
         Ok(Some(statuses))
+    }
+
+    /// Sends SIGINT to a job if the interrupt key was pressed before the job had the keys.
+    fn pass_early_interrupt(&mut self, pids: &[u32]) {
+        self.catch_signals();
+        if self.traps.has_interrupt()
+            && self.traps.get(INT).is_none()
+            && let Some(Ok(group)) = pids.first().map(|pid| i32::try_from(*pid))
+        {
+            // The job may have ended.
+            let _ = rt::kill(-group, u32::from(INT));
+        }
     }
 
     /// Waits for one process of a command like [`Self::wait_command`].
