@@ -66,7 +66,8 @@ impl Sandbox {
     /// Returns the address of a port. A sandbox in JavaScript has no address: the error has the reason.
     #[wasm_bindgen(js_name = portEndpoint)]
     pub fn port_endpoint(&self, port: u16) -> Promise {
-        let backend: std::sync::Arc<dyn tidebox_core::SandboxBackend> = self.backend.clone();
+        let backend: std::sync::Arc<dyn tidebox_core::SandboxBackend> =
+            std::sync::Arc::<tidebox_vfs_backend::VfsBackend>::clone(&self.backend);
         tidebox_js_values::port_endpoint(&backend, port)
     }
 
