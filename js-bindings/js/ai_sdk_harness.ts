@@ -18,6 +18,14 @@ export interface PortOptions {
   protocol?: "http" | "https" | "ws";
 }
 
+/** Address of a server in a sandbox. */
+export interface PortAddress {
+  /** URL with the requested protocol. */
+  url: string;
+  /** Headers that requests need, absent if they need none. */
+  headers?: Record<string, string>;
+}
+
 /** A session with the life cycle of its sandbox (`HarnessV1NetworkSandboxSession`). */
 export interface NetworkSandboxSession extends SandboxSession {
   /** Id of the sandbox. */
@@ -30,7 +38,7 @@ export interface NetworkSandboxSession extends SandboxSession {
    * Returns the address of a server in the sandbox of a provider, and the headers that requests need. Rejects with a
    * `HarnessCapabilityUnsupportedError` for a local sandbox, which clients outside do not reach.
    */
-  readonly getPortEndpoint: (options: PortOptions) => Promise<{ url: string; headers?: Record<string, string> }>;
+  readonly getPortEndpoint: (options: PortOptions) => Promise<PortAddress>;
   /** Returns the URL of {@link getPortEndpoint}. Rejects if requests need headers, too. */
   readonly getPortUrl: (options: PortOptions) => Promise<string>;
   /** Closes the sandbox and keeps a snapshot, from which the provider resumes it. A second call has no effect. */
@@ -100,7 +108,7 @@ function networkSession(sandbox: AgentBackend, settings: SessionSettings, lifecy
 
 async function portEndpoint(
   sandbox: AgentBackend, { port, protocol }: PortOptions,
-): Promise<{ url: string; headers?: Record<string, string> }> {
+): Promise<PortAddress> {
   try {
     const { url, headers } = await sandbox.portEndpoint(port);
     // The address fixes whether the connection is encrypted.
