@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
 
 use super::{RETRY, empty_dir};
 use crate::project::Project;
@@ -23,9 +24,13 @@ pub(super) fn package(project: &Project, progress: &mut Progress) -> Result<Vec<
     let stage = progress.step("copy the sources of the crates", |_| stage(project))?;
     let packages = project.target.join("package");
     let _ = fs::remove_dir_all(&packages);
-    let mut publish = project.cargo(&["publish", "--workspace", "--dry-run", "--allow-dirty", "--locked", "--quiet"]);
-    publish.current_dir(&stage);
-    progress.run("build the crates from their packages", publish, RETRY)?;
+    // The copy is in no repository, so cargo calls all its files changed.
+    let mut package = project.cargo(&["package", "--workspace", "--allow-dirty", "--locked", "--quiet"]);
+    for private in private_packages(project)? {
+        package.args(["--exclude", &private]);
+    }
+    package.current_dir(&stage);
+    progress.run("build the crates from their packages", package, RETRY)?;
     let mut archives = Vec::new();
     for entry in fs::read_dir(&packages).context("cargo wrote no package")? {
         let path = entry?.path();
@@ -38,6 +43,27 @@ pub(super) fn package(project: &Project, progress: &mut Progress) -> Result<Vec<
     ensure!(!archives.is_empty(), "cargo wrote no package into {}", packages.display());
     archives.sort();
     Ok(archives)
+}
+
+/// A package of `cargo metadata`. `publish` is `None` for public packages and empty for private ones.
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    publish: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+/// Returns the names of the packages that are not published.
+fn private_packages(project: &Project) -> Result<Vec<String>> {
+    let mut metadata = project.cargo(&["metadata", "--no-deps", "--locked", "--format-version", "1"]);
+    let metadata: Metadata = serde_json::from_slice(&step::output(&mut metadata, RETRY)?)
+        .context("cannot parse the output of `cargo metadata`")?;
+    let private = metadata.packages.into_iter().filter(|package| package.publish.as_ref().is_some_and(Vec::is_empty));
+    Ok(private.map(|package| package.name).collect())
 }
 
 /// Copies the tracked files and the guest programs into a separate directory, so that the work tree never has two copies of the
