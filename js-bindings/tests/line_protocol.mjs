@@ -38,7 +38,7 @@ async function create(made) {
 }
 
 /** Methods of a sandbox that reject if they fail. */
-const PROCESS_METHODS = ["spawn", "processes"];
+const REJECTING_METHODS = ["spawn", "processes", "portEndpoint"];
 
 /** The result, or the error, of a method that rejects if it fails. */
 async function caught(work) {
@@ -63,7 +63,7 @@ async function answer({ id, sandbox: number, process, method, args, watch }) {
     const onOutput = watch ? ({ stream, bytes }) => tell({ id, piece: { stream, bytes } }) : undefined;
     args = [command, { ...options, signal: controller.signal, onOutput }];
   }
-  const result = process !== undefined || PROCESS_METHODS.includes(method)
+  const result = process !== undefined || REJECTING_METHODS.includes(method)
     ? await caught(async () => shownProcess(await (process === undefined ? sandbox : sandbox.process(process))[method](...args)))
     : ((await sandbox[method](...args)) ?? null);
   calls.delete(id);
