@@ -129,9 +129,12 @@ pub(crate) fn precompile(archive: Option<&Path>) -> Result<u8> {
         return Ok(0);
     }
     let config = RuntimeConfig::default();
-    if config.cache.is_none() {
+    let Some(cache) = &config.cache else {
         bail!("cannot open the cache: no cache directory that only you can write to; set XDG_CACHE_HOME to one");
-    }
+    };
+    cache
+        .check_writable()
+        .context("cannot write to the cache; set XDG_CACHE_HOME to a directory that you can write to")?;
     crate::Runtime::new(config)?.precompile(|program| eprintln!("  {program}"))?;
     Ok(0)
 }

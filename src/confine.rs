@@ -236,6 +236,20 @@ mod tests {
     }
 
     #[test]
+    fn a_confined_thread_reads_the_cache_and_does_not_write_it() {
+        use std::os::unix::fs::DirBuilderExt as _;
+
+        let dir = tempfile::tempdir().expect("created");
+        let cache = dir.path().join("aot");
+        fs::DirBuilder::new().mode(0o700).create(&cache).expect("created");
+        in_thread(move || {
+            Confinement::new().read(&cache).apply().expect("the kernel has Landlock");
+            let opened = crate::CacheDir::open(&cache).expect("it is private");
+            assert_eq!(opened.check_writable().unwrap_err().kind(), ErrorKind::PermissionDenied);
+        });
+    }
+
+    #[test]
     fn a_confined_thread_starts_no_program_and_no_connection() {
         let server = TcpListener::bind("127.0.0.1:0").expect("bound");
         let address = server.local_addr().expect("bound");

@@ -45,10 +45,8 @@ fn cache() -> Check {
         return Check::problem(NAME, "neither XDG_CACHE_HOME nor a home directory is set", hint);
     };
     let shown = dir.display();
-    let opened = crate::CacheDir::open(dir.join("aot"))
-        .and_then(|_| tempfile::Builder::new().prefix(".doctor").tempfile_in(dir.join("aot")));
-    match opened {
-        Ok(_) => {
+    match crate::CacheDir::open(dir.join("aot")).and_then(|cache| cache.check_writable()) {
+        Ok(()) => {
             let (programs, packs) = (format_bytes(size(&dir.join("aot"))), format_bytes(size(&dir.join("packs"))));
             Check::ok(NAME, format!("{shown}, {programs} of compiled programs, {packs} of packs"))
         }
