@@ -351,7 +351,9 @@ async fn servers(count: usize, time: Duration) -> Vec<String> {
         "servers: {count} started and asked in {started:.1?} each; idle they used {share:.2} % of one core in {time:?}; \
          asked again in {asked:.1?} each; {resident:.0} MiB"
     );
-    if share >= 1.0 { vec![format!("{count} idle servers used {share:.2} % of one core")] } else { Vec::new() }
+    // The clock has steps of 10 ms, and a busy host lets other threads of the process run at the same time.
+    let allowed = time / 100 + Duration::from_millis(50);
+    if used >= allowed { vec![format!("{count} idle servers used {share:.2} % of one core")] } else { Vec::new() }
 }
 
 async fn churn(count: usize) -> Vec<String> {

@@ -141,10 +141,13 @@ async fn terminal(sandbox: &Arc<Sandbox>, is_abandoned: bool) -> Outcome {
     let process = start(sandbox, request).await?;
     expect(&process, "$> ").await?;
     process.write_all(b"sleep 100 & stty size\r").await.map_err(|error| error.to_string())?;
-    expect(&process, "24 80").await?;
+    // Keys before the prompt would be echoed before it.
+    expect(&process, "24 80\r\n$> ").await?;
     process.resize(TerminalSize::new(30, 90)).await.map_err(|error| error.to_string())?;
     // A program that has not started would not get the key.
-    process.write_all(b"cat\rtyped\r").await.map_err(|error| error.to_string())?;
+    process.write_all(b"echo ready-$((1 + 1)); cat\r").await.map_err(|error| error.to_string())?;
+    expect(&process, "ready-2\r\n").await?;
+    process.write_all(b"typed\r").await.map_err(|error| error.to_string())?;
     expect(&process, "typed\r\ntyped\r\n").await?;
     process.write_all(b"\x03stty size\r").await.map_err(|error| error.to_string())?;
     expect(&process, "30 90").await?;
