@@ -13,6 +13,7 @@ mod history;
 mod invoke;
 mod io;
 mod ir;
+mod job_control;
 mod jobs;
 mod options;
 mod parse;
