@@ -86,8 +86,7 @@ const DENIED: &[libc::c_long] = &[
 /// and TCP, and a seccomp filter that fails calls such as `execve`, `ptrace` and `mount`. Linux only.
 ///
 /// By default it may only read the cache directory of Tidebox, the native code shipped with this program and a few files of the
-/// system. It may not write, connect or
-/// listen. The cache stays read-only, because another process would run the native code in it: compile what sandboxes need before,
+/// system. It may not write, and not connect to TCP ports or listen on them; UDP and Unix sockets are not restricted. The cache stays read-only, because another process would run the native code in it: compile what sandboxes need before,
 /// with `tidebox warm`, or each process compiles it again.
 ///
 /// The sandboxes do not need this. It bounds the harm if a guest breaks out of the engine.

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::docs;
 use crate::notices;
-use crate::project::Project;
+use crate::project::{Project, empty_dir};
 use crate::setup;
 use crate::step::Progress;
 
@@ -97,15 +97,6 @@ fn pack(progress: &mut Progress, tools: &Path, tree: &Path, to: &Path) -> Result
     let mut pack = Command::new(tools.join("python"));
     pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(to).arg(tree);
     progress.run("pack the wheel", pack, RETRY)
-}
-
-/// Creates a directory, without the files of the last run.
-fn empty_dir(dir: PathBuf) -> Result<PathBuf> {
-    if dir.exists() {
-        fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
-    }
-    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
-    Ok(dir)
 }
 
 /// Returns the entry points of the package in the format of a wheel.

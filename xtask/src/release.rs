@@ -5,13 +5,13 @@ mod crates;
 mod formula;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest as _, Sha256};
 
 use crate::npm;
-use crate::project::Project;
+use crate::project::{Project, empty_dir};
 use crate::python_package;
 use crate::setup;
 use crate::step::{self, Progress};
@@ -92,15 +92,6 @@ fn keep(file: &Path, dir: &Path) -> Result<()> {
     let name = file.file_name().with_context(|| format!("{} has no file name", file.display()))?;
     fs::copy(file, dir.join(name)).with_context(|| format!("cannot copy {}", file.display()))?;
     Ok(())
-}
-
-/// Creates a directory, without the files of the last run.
-fn empty_dir(dir: PathBuf) -> Result<PathBuf> {
-    if dir.exists() {
-        fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
-    }
-    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
-    Ok(dir)
 }
 
 fn checksums(dir: &Path) -> Result<String> {

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::{RETRY, crates, empty_dir, version};
+use super::{RETRY, crates, version};
 use crate::notices;
-use crate::project::Project;
+use crate::project::{Project, empty_dir};
 use crate::step::{self, Progress};
 
 /// Builds with the list of dependencies in the binary, for scanners such as `cargo audit bin`.

@@ -8,8 +8,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use super::{RETRY, empty_dir};
-use crate::project::Project;
+use super::RETRY;
+use crate::project::{Project, empty_dir};
 use crate::step::{self, Progress};
 use crate::userland;
 
