@@ -100,8 +100,7 @@ fn checksums(dir: &Path) -> Result<String> {
     let mut lines = String::new();
     for name in names {
         let digest = Sha256::digest(fs::read(dir.join(&name))?);
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        lines.push_str(&format!("{hex}  {}\n", name.to_string_lossy()));
+        lines.push_str(&format!("{}  {}\n", step::hex(&digest), name.to_string_lossy()));
     }
     Ok(lines)
 }

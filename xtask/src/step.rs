@@ -195,6 +195,11 @@ fn command_line(command: &Command) -> String {
     line
 }
 
+/// Formats bytes as lowercase hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use crate::fuzz;
 use crate::layers;
 use crate::licences;
 use crate::npm_tests;
+use crate::pack_git;
 use crate::project::Project;
 use crate::python_package;
 use crate::python_tests;
@@ -90,6 +91,7 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     progress.run("build the tests", runner(&["--no-run"]), RETRY)?;
     setup::precompile(project, progress)?;
     setup::packs(project, progress)?;
+    pack_git::add(project, progress)?;
     progress.run_tests("tests", runner(&["--no-fail-fast"]), RETRY)?;
     if has_nextest {
         // nextest does not run the examples in doc comments; `cargo test` did.
