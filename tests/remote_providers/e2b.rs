@@ -38,6 +38,17 @@ async fn broken() -> [Feature; 1] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_killed_if_its_stream_breaks_at_the_start() {
+    let serving = emulator("e2b").await;
+    let sandbox = create_sandbox(&serving).await;
+    fault(&serving, "/process.Process/Start", 1, FaultKind::BreakAfter { bytes: 0 });
+    let endless = ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done");
+    let error = sandbox.execute(endless).await.expect_err("the stream broke");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    scenarios::wait_until_it_stays(&*sandbox, "/tmp/grows").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_response_in_one_byte_chunks_is_parsed_the_same() {
     let serving = emulator("e2b").await;
     let sandbox = create_sandbox(&serving).await;

@@ -78,15 +78,20 @@ pub(crate) async fn a_dropped_command_is_killed(provider: &str) -> [Feature; 1] 
         ended = endless => panic!("it ended by itself: {ended:?}"),
         started = tokio::time::timeout(PATIENCE, started) => started.expect("the command starts"),
     }
-    let (dropped, mut before, mut still) = (Instant::now(), 0, 0);
+    wait_until_it_stays(&*sandbox, "/tmp/grows").await;
+    [Feature::Stop]
+}
+
+/// Waits until no process writes to a file any more.
+pub(crate) async fn wait_until_it_stays(sandbox: &dyn SandboxBackend, path: &str) {
+    let (start, mut before, mut still) = (Instant::now(), 0, 0);
     while still < 3 {
-        assert!(dropped.elapsed() < PATIENCE, "the process still writes");
+        assert!(start.elapsed() < PATIENCE, "the process still writes");
         tokio::time::sleep(Duration::from_millis(500)).await;
-        let now = size().await;
+        let now = size_of(sandbox, path).await;
         still = if now == before { still + 1 } else { 0 };
         before = now;
     }
-    [Feature::Stop]
 }
 
 /// Returns the length of a file, 0 if it does not exist.

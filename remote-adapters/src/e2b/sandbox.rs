@@ -1,6 +1,7 @@
 //! One E2B sandbox.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -15,7 +16,7 @@ use super::wire::{self, Access, Envd, Event};
 use crate::data_plane::{Command, CommandOutcome, DataPlane, NewTerminal, TerminalControl, Terminals};
 use crate::output::OutputCollector;
 use crate::sandbox::TRANSFERS;
-use crate::transport::{Client, FrameReader, Request, Response, spawn};
+use crate::transport::{Client, FrameReader, Request, Response, sleep, spawn};
 
 /// Client of the daemon in a sandbox.
 #[derive(Clone, Debug)]
@@ -59,16 +60,32 @@ impl TerminalControl for E2bTerminal {
 /// Kills an abandoned command on drop. Closing the connection does not kill it.
 struct KillGuard<'a> {
     sandbox: &'a E2bSandbox,
-    pid: Option<u64>,
+    /// Tag of the command, which selects it before its process id is known.
+    tag: &'a str,
+    /// True once the sandbox has reported that the command runs.
+    is_started: bool,
+    /// False once the command has exited.
+    runs: bool,
 }
+
+/// Pauses before the signal is sent again. The request that starts the command may arrive after the first signal.
+const KILL_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
 impl Drop for KillGuard<'_> {
     fn drop(&mut self) {
-        if let Some(pid) = self.pid {
-            let (client, kill) = (self.sandbox.client.clone(), self.sandbox.envd.kill(pid));
+        if self.runs {
+            let (client, kill) = (self.sandbox.client.clone(), self.sandbox.envd.kill(self.tag));
+            let pauses: &[Duration] = if self.is_started { &[] } else { &KILL_PAUSES };
             spawn(async move {
                 // Ignore errors: the command may have exited, and no caller is left to report to.
-                let _ = client.send(&kill).await;
+                let mut killed = client.send(&kill).await;
+                for pause in pauses {
+                    if killed.is_ok_and(|reply| reply.is_success()) {
+                        return;
+                    }
+                    sleep(*pause).await;
+                    killed = client.send(&kill).await;
+                }
             });
         }
     }
@@ -99,25 +116,28 @@ impl E2bSandbox {
         })
     }
 
-    /// Sends the request that starts a command, and follows the command until it exits.
+    /// Starts a command and follows it until it exits.
     async fn follow(
         &self,
-        request: Request,
+        command: &Command,
         mut terminal: Option<NewTerminal>,
         output: &mut OutputCollector<'_>,
     ) -> Result<CommandOutcome> {
+        let tag = format!("tidebox-{:016x}", fastrand::u64(..));
+        let request = self.envd.start(command, &self.shell, &tag, terminal.as_ref().map(|terminal| terminal.size));
+        let mut guard = KillGuard { sandbox: self, tag: &tag, is_started: false, runs: true };
         let mut reply = self.client.send(&request).await?;
         if !reply.is_success() {
+            guard.runs = false;
             return Err(self.response_error("execute", reply).await?);
         }
-        let mut started = KillGuard { sandbox: self, pid: None };
         let mut reader = FrameReader::default();
         while let Some(chunk) = reply.next().await? {
             let too_long = || Error::new(ErrorKind::Protocol, "execute", "E2B sent a message of more than 16 MiB");
             for frame in reader.push(&chunk).ok_or_else(too_long)? {
                 match wire::event(&frame)? {
                     Event::Started(pid) => {
-                        started.pid = Some(pid);
+                        guard.is_started = true;
                         if let Some(NewTerminal { opened, .. }) = terminal.take() {
                             // The process may be forgotten already.
                             let _ = opened.send(Arc::new(E2bTerminal { sandbox: self.clone(), pid }));
@@ -129,10 +149,11 @@ impl E2bSandbox {
                         return Ok(CommandOutcome::Timeout);
                     }
                     Event::Ended(ending) => {
-                        started.pid = None;
+                        guard.runs = false;
                         return Ok(ending);
                     }
                     Event::NotStarted(reason) => {
+                        guard.runs = false;
                         output.push(OutputStream::Stderr, format!("{reason}\n").as_bytes());
                         return Ok(CommandOutcome::Exit(1));
                     }
@@ -194,8 +215,7 @@ impl Terminals for E2bSandbox {
         terminal: NewTerminal,
         output: &mut OutputCollector<'_>,
     ) -> Result<CommandOutcome> {
-        let request = self.envd.start_in_terminal(&command, &self.shell, terminal.size);
-        self.follow(request, Some(terminal), output).await
+        self.follow(&command, Some(terminal), output).await
     }
 }
 
@@ -210,7 +230,7 @@ impl DataPlane for E2bSandbox {
     }
 
     async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
-        self.follow(self.envd.start(&command, &self.shell), None, output).await
+        self.follow(&command, None, output).await
     }
 
     fn terminals(&self) -> Result<&dyn Terminals> {

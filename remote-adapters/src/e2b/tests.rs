@@ -228,10 +228,12 @@ fn command_and_file_requests_match_the_official_client() -> [&'static str; 3] {
         env: vec![("X".to_owned(), "1".to_owned())],
         timeout: Duration::from_secs(1800),
     };
-    let ours = envd.start(&with, "/bin/bash");
+    let ours = envd.start(&with, "/bin/bash", "ours", None);
     same_head(&ours, &theirs);
     let frames = FrameReader::default().push(&ours.body.concat()).expect("an envelope");
-    let message: Value = serde_json::from_slice(&frames[0].message).expect("a message of JSON");
+    let mut message: Value = serde_json::from_slice(&frames[0].message).expect("a message of JSON");
+    let tag = message.as_object_mut().expect("an object").remove("tag");
+    assert_eq!(tag, Some("ours".into()), "it selects the command before its process id is known");
     assert_eq!(message, theirs["body"]["value"][0]["message"]);
     let header = |name: &str| {
         let value = ours.headers.iter().find(|(given, _)| *given == name).map(|(_, value)| value.expose().to_vec());

@@ -244,11 +244,7 @@ impl Envd {
     }
 
     /// `process.Process/Start`. The daemon kills the command at its time limit.
-    pub fn start(&self, command: &Command, shell: &str) -> Request {
-        self.start_with(command, shell, None)
-    }
-
-    fn start_with(&self, command: &Command, shell: &str, size: Option<TerminalSize>) -> Request {
+    pub fn start(&self, command: &Command, shell: &str, tag: &str, size: Option<TerminalSize>) -> Request {
         let env: BTreeMap<&str, &str> =
             command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let mut process = json!({ "cmd": shell, "args": ["-l", "-c", command.script], "envs": env });
@@ -256,8 +252,8 @@ impl Envd {
             process["cwd"] = json!(cwd);
         }
         let message = match size {
-            Some(size) => json!({ "process": process, "pty": terminal(size) }),
-            None => json!({ "process": process, "stdin": false }),
+            Some(size) => json!({ "process": process, "tag": tag, "pty": terminal(size) }),
+            None => json!({ "process": process, "tag": tag, "stdin": false }),
         };
         let message = message.to_string();
         let silence = KEEPALIVE * 2;
@@ -266,11 +262,6 @@ impl Envd {
             .header("keepalive-ping-interval", KEEPALIVE.as_secs().to_string())
             .body("application/connect+json", Frame::write(0, message.as_bytes()))
             .timeouts(silence, silence)
-    }
-
-    /// `process.Process/Start` in a terminal.
-    pub fn start_in_terminal(&self, command: &Command, shell: &str, size: TerminalSize) -> Request {
-        self.start_with(command, shell, Some(size))
     }
 
     /// `process.Process/SendInput` with keys of a terminal.
@@ -286,8 +277,8 @@ impl Envd {
     }
 
     /// `process.Process/SendSignal` with SIGKILL.
-    pub fn kill(&self, pid: u64) -> Request {
-        let body = json!({ "process": { "pid": pid }, "signal": "SIGNAL_SIGKILL" });
+    pub fn kill(&self, tag: &str) -> Request {
+        let body = json!({ "process": { "tag": tag }, "signal": "SIGNAL_SIGKILL" });
         self.call("/process.Process/SendSignal").json(&body).idempotent()
     }
 
