@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout, reason = "progress on stdout is the purpose of this program")]
 
+mod audit;
 mod bench;
 mod c_runtime;
 mod demo;
@@ -47,6 +48,8 @@ usage: cargo xtask <command>
   docs check | drawings | record
             only check links, code blocks and drawings; write the charts; run the session of the first page again
   layers    check the dependencies between packages
+  audit     check the dependencies with `cargo deny`, known vulnerabilities included, and the public interface with
+            `cargo semver-checks`, where these are installed
   words [--accept]
             check comments, documentation and names for banned idioms (xtask/words.toml); --accept lowers the counts
             in that file to the current ones
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_slice() {
         ["demo"] => run(demo::demo),
         ["test"] => run(test::test),
+        ["audit"] => run(audit::audit),
         ["setup"] => run(setup::setup),
         ["userland"] => run(setup::guests),
         ["docs"] => run(docs::docs),

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::audit;
 use crate::docs;
 use crate::fuzz;
 use crate::layers;
@@ -23,6 +24,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     format(project, progress)?;
     layers::step(project, progress)?;
     licences::step(project, progress)?;
+    audit::audit(project, progress)?;
     words::step(project, progress)?;
     docs::check(project, progress)?;
     setup::guests(project, progress)?;
