@@ -1,4 +1,4 @@
-//! The packages for crates.io: built from a copy of the tracked files and the compressed guest programs, as a user of the registry
+//! The packages for crates.io: made from a copy of the tracked files and the compressed guest programs, as a user of the registry
 //! builds them, without the guest toolchain.
 
 use std::fs;
@@ -19,18 +19,19 @@ const MAX_BYTES: u64 = 10 << 20;
 /// Directory of the compressed programs in the package; `userland/bundle/build.rs` has the same name.
 const PROGRAMS: &str = "userland/bundle/programs";
 
-/// Packages all public crates and builds each one from its archive. Returns the archives.
+/// Packages all public crates and compiles what the archives contain. Returns the archives.
 pub(super) fn package(project: &Project, progress: &mut Progress) -> Result<Vec<PathBuf>> {
     let stage = progress.step("copy the sources of the crates", |_| stage(project))?;
     let packages = project.target.join("package");
     let _ = fs::remove_dir_all(&packages);
-    // The copy is in no repository, so cargo calls all its files changed.
-    let mut package = project.cargo(&["package", "--workspace", "--allow-dirty", "--locked", "--quiet"]);
+    // The copy is in no repository, so cargo calls all its files changed. Cargo's own verification is off: it unpacks each
+    // archive as a package of a registry, whose versions never change, and so compiles what an earlier run packaged.
+    let mut package = project.cargo(&["package", "--workspace", "--allow-dirty", "--locked", "--quiet", "--no-verify"]);
     for private in private_packages(project)? {
         package.args(["--exclude", &private]);
     }
     package.current_dir(&stage);
-    progress.run("build the crates from their packages", package, RETRY)?;
+    progress.run("package the crates", package, RETRY)?;
     let mut archives = Vec::new();
     for entry in fs::read_dir(&packages).context("cargo wrote no package")? {
         let path = entry?.path();
@@ -42,7 +43,31 @@ pub(super) fn package(project: &Project, progress: &mut Progress) -> Result<Vec<
     }
     ensure!(!archives.is_empty(), "cargo wrote no package into {}", packages.display());
     archives.sort();
+    compile(project, progress, &stage, &archives)?;
     Ok(archives)
+}
+
+/// Compiles the contents of the archives in a separate workspace, where they depend on each other.
+fn compile(project: &Project, progress: &mut Progress, stage: &Path, archives: &[PathBuf]) -> Result<()> {
+    let dir = empty_dir(project.target.join("release-packages"))?;
+    let (mut members, mut patches) = (String::new(), String::new());
+    for archive in archives {
+        // Without the times of the archive, which are the same in every release, so that cargo sees the files as changed.
+        let mut unpack = Command::new("tar");
+        unpack.arg("xzmf").arg(archive).arg("-C").arg(&dir);
+        step::run(&mut unpack, RETRY)?;
+        let path = archive.file_stem().and_then(|name| name.to_str()).context("the name of a package is not UTF-8")?;
+        let (name, _) = path.rsplit_once('-').with_context(|| format!("{path} has no version"))?;
+        members.push_str(&format!("  \"{path}\",\n"));
+        patches.push_str(&format!("{name} = {{ path = \"{path}\" }}\n"));
+    }
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [\n{members}]\n\n[patch.crates-io]\n{patches}");
+    fs::write(dir.join("Cargo.toml"), manifest)?;
+    fs::copy(stage.join("Cargo.lock"), dir.join("Cargo.lock"))?;
+    let mut check = project.cargo(&["check", "--workspace", "--quiet"]);
+    // A separate directory, because the profile differs from that of the workspace.
+    check.env("CARGO_TARGET_DIR", project.target.join("release-check")).current_dir(&dir);
+    progress.run("compile the crates from their packages", check, RETRY)
 }
 
 /// A package of `cargo metadata`. `publish` is `None` for public packages and empty for private ones.
