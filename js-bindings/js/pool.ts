@@ -264,7 +264,9 @@ export class PoolWorker {
 
   /** Prepares what the commands after the first one need. */
   async #prefetch(): Promise<void> {
-    if ((await this.#compiler?.prefetch()) === true && hasJspi()) this.send({ warmUp: WARM_UP });
+    // The application's thread is not used for commands that it has not requested.
+    const warmsUp = hasJspi() && this.#thread !== "caller";
+    if ((await this.#compiler?.prefetch()) === true && warmsUp) this.send({ warmUp: WARM_UP });
   }
 
   /** Compiles a program that the worker waits for. */
