@@ -98,9 +98,12 @@ describe("programs that commands need", { skip: isCaller }, () => {
     const sandbox = await Sandbox.create({ thread: "own" });
     const [worker] = workers;
     const ended = once(worker, "exit");
+    // The Worker does not keep the test running.
+    const held = setInterval(() => {}, 1000);
     await sandbox.close();
     // A terminated Worker has the exit code 1.
     assert.deepEqual(await ended, [0]);
+    clearInterval(held);
     assert.ok(sent.includes("end"));
   });
 });
