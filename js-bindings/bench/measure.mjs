@@ -10,6 +10,8 @@ const MATCHES = `${MIB.split("\n").filter((line) => line.includes("12345")).leng
 const FILE = MIB.slice(0, 75_000);
 /** Milliseconds between the first echo of a fresh process and its first pipeline: an agent thinks longer. */
 const PAUSE = 500;
+/** Milliseconds until the memory of a process with a few sandboxes is measured: the package compiles programs after its first command. */
+const SETTLE = 3_000;
 /** Numbers of live sandboxes for the rows of memory. */
 const LIVE = [1_000, 10_000];
 
@@ -89,6 +91,7 @@ const PARTS = {
     };
     const warm = 3;
     await open(warm);
+    await new Promise((resolve) => setTimeout(resolve, SETTLE));
     const before = process.memoryUsage().rss;
     const started = performance.now();
     const kib = {};

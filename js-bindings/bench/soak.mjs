@@ -14,8 +14,10 @@ import { Worker } from "node:worker_threads";
 import { Sandbox } from "tidebox";
 
 const MIB = 2 ** 20;
-/** Periods after which memory is compared: the first one fills pools and caches. */
+/** Periods after which memory is compared. */
 const ROUNDS = 5;
+/** Commands for each sandbox before the first period: then files, pools and caches have their usual sizes. */
+const FILL = 20;
 /** Growth between the first and the last round that counts as noise: a fraction, and bytes. */
 const NOISE = 0.1;
 const NOISE_BYTES = 32 * MIB;
@@ -162,6 +164,11 @@ async function round(seconds) {
 for (let at = 0; at < count; at++) await add(at);
 console.log(`${count} sandboxes, ${runners} commands at once, a Worker terminated every ${killMs} ms, for ${minutes} minutes`);
 const killing = killMs > 0 ? setInterval(kill, killMs) : undefined;
+const fill = async () => {
+  while (counted.commands < FILL * count) await step();
+};
+await Promise.all(Array.from({ length: runners }, fill));
+console.log(`filled: ${(process.memoryUsage().rss / MIB).toFixed(0)} MiB, ${JSON.stringify(counted)}`);
 const sizes = [];
 for (let n = 0; n < ROUNDS; n++) {
   sizes.push(await round((minutes * 60) / ROUNDS));

@@ -143,7 +143,7 @@ export function cpuTimeMs(number: number): number {
   return sandboxes.get(number)?.totalMs ?? 0;
 }
 
-/** Removes a sandbox with its guests. The stacks of suspended ones are garbage-collected. */
+/** Removes a sandbox with its guests. */
 export function removeSandbox(number: number): void {
   const sandbox = sandboxes.get(number);
   if (sandbox === undefined) return;
@@ -289,8 +289,8 @@ function catchErrors<T>(work: () => T, instead: T): T {
 function suspend(slot: number, code: number): Promise<number> {
   return new Promise((resolve) => catchErrors(() => {
     const guest = guests.get(slot);
-    // A guest whose execution has ended is never resumed; it is garbage-collected.
-    if (guest === undefined) return;
+    // Its execution has ended.
+    if (guest === undefined) return resolve(GUEST_EXITED);
     guest.resume = resolve;
     guest.resumeValue = code === YIELDED ? DONE : RETRY;
     if (code === BLOCK && !guest.woken) {
@@ -407,7 +407,7 @@ function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
   return instance;
 }
 
-/** Lets the instance of a guest that has ended be used again. One that was dropped while it was suspended is still on its stack. */
+/** Lets the instance of a guest that has ended be used again. */
 function releaseInstance(guest: Guest): void {
   const { program, pooled } = guest;
   delete guest.pooled;
@@ -632,11 +632,14 @@ export function dropGuests(execution: number): void {
   schedule();
 }
 
+/** Removes a guest. If it is suspended, it exits: V8 keeps a suspended stack, with its instance and memory, for ever. */
 function dropGuest(guest: Guest): void {
   clearTimeout(guest.timer);
   guests.delete(guest.slot);
   setLive(guest, false);
   queue.remove(guest);
+  guest.resume?.(GUEST_EXITED);
+  guest.resume = undefined;
   if (current !== guest) return;
   current = undefined;
   queue.charge(guest.sandbox, now() - sliceStart);

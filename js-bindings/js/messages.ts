@@ -66,12 +66,10 @@ export interface MountSettings {
 export interface Setup {
   readonly kernel: WebAssembly.Module;
   readonly programs: readonly PackageProgram[];
-  /** Modules that other workers have compiled. */
+  /** Modules that were compiled in other threads. */
   readonly compiled: ReadonlyMap<string, WebAssembly.Module>;
-  /** Programs that the owner compiles: {@link AwaitedModule} follows. */
-  readonly awaited: readonly string[];
-  /** True for one worker of the application, which loads common programs ahead while it is idle. */
-  readonly prefetch: boolean;
+  /** True if the owner compiles the programs of the package that the worker reports as needed. */
+  readonly asks: boolean;
   /** Random bytes for this worker alone, so that its first sandbox does not wait until `crypto` is loaded. */
   readonly random: Uint8Array<ArrayBuffer>;
   /**
@@ -81,10 +79,16 @@ export interface Setup {
   readonly shared: Int32Array | undefined;
 }
 
-/** A module that the worker waits for. */
-export interface AwaitedModule {
-  readonly awaitedFile: string;
+/** A program that the owner has compiled: one that the worker needs, or before it needs it. */
+export interface CompiledModule {
+  readonly compiledFile: string;
   readonly module: WebAssembly.Module;
+}
+
+/** A program that the worker needs and the owner cannot compile. */
+export interface UncompiledModule {
+  readonly uncompiledFile: string;
+  readonly reason: string;
 }
 
 /** Cancellation slots in shared memory: call n uses slot n modulo this number. */
@@ -105,6 +109,16 @@ export interface Create {
   readonly changes: readonly Uint8Array[];
   /** Processor time of the replaced sandbox, in milliseconds. */
   readonly cpuTimeMs: number;
+}
+
+/** Runs a command in a separate sandbox, so that the engine has compiled the functions that later commands call. */
+export interface WarmUp {
+  readonly warmUp: string;
+}
+
+/** Ends the worker, which has no sandboxes. */
+export interface End {
+  readonly end: true;
 }
 
 /** Ends a sandbox: its commands are stopped without waiting for them, and everything that it holds is freed. */
@@ -219,7 +233,7 @@ export interface PackWork {
 }
 
 /** Messages to a worker. */
-export type WorkerInput = Setup | AwaitedModule | Create | Drop | Call | Cancel | SandboxResponse | PackWork;
+export type WorkerInput = Setup | CompiledModule | UncompiledModule | WarmUp | End | Create | Drop | Call | Cancel | SandboxResponse | PackWork;
 
 /** An error of Tidebox itself. */
 export interface Failure {
@@ -258,7 +272,9 @@ export type WorkerOutput =
   | { readonly type: "crashed"; readonly reason: string; readonly sandbox?: number }
   /** A sandbox has waited for its turn for longer than `BUSY_MS`. */
   | { readonly type: "busy" }
-  | { readonly type: "compiled"; readonly file: string; readonly module: WebAssembly.Module };
+  | { readonly type: "compiled"; readonly file: string; readonly module: WebAssembly.Module }
+  /** A program of the package is needed, and the owner compiles it. */
+  | { readonly type: "needed"; readonly file: string };
 
 /** Milliseconds that a sandbox waits to be scheduled before its worker reports that it is busy. */
 export const BUSY_MS = 20;

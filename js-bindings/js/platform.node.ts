@@ -22,6 +22,8 @@ export const node: Platform = {
     return {
       send: (message) => worker.postMessage(message),
       terminate: () => void worker.terminate(),
+      // Deno's workers use no threads that have to end first.
+      canEnd: process.versions["deno"] === undefined,
       hold: (hold) => (hold ? worker.ref() : worker.unref()),
     };
   },

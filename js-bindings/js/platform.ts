@@ -13,6 +13,8 @@ export interface SandboxWorker {
   send(message: WorkerInput): void;
   /** Terminates it immediately. */
   terminate(): void;
+  /** True if it ends when it receives an the message `end`. */
+  readonly canEnd?: boolean;
   /** Sets whether it keeps the process alive. */
   hold(hold: boolean): void;
 }

@@ -14,6 +14,7 @@ import { startCaller } from "./caller_worker.js";
 import { hasJspi } from "./suspension.js";
 import type { Call, Cancel, Create, SandboxReport, SandboxResponse, WorkerInput, WorkerOutput } from "./messages.js";
 import { MESSAGE_COUNT, RUNNING_SANDBOX, SHARED_SLOTS } from "./messages.js";
+import type { Compiler } from "./module_cache.js";
 import { SHELL, cachedModules } from "./module_cache.js";
 import type { Platform, SandboxWorker } from "./platform.js";
 
@@ -22,6 +23,10 @@ export type Thread = "pool" | "own" | "caller";
 
 /** Milliseconds in which a worker has to confirm that it has dropped a sandbox, before it is terminated. */
 const DROP_MS = 3_000;
+/** Uses the common programs, in pipelines and without. */
+const WARM_UP = "seq 20 | grep 1 | sort -r | head -5 > a; cat a | wc -l; ls; cp a b; sed s/1/2/ b | tr 1 2; find . -name b; rm a b";
+/** Milliseconds in which a worker without sandboxes has to end when it is requested to, before it is terminated. */
+const END_MS = 1_000;
 /** Milliseconds after which a shared worker without sandboxes is terminated. */
 const IDLE_MS = 10_000;
 /** Milliseconds for which a worker counts as busy after its report. */
@@ -217,6 +222,8 @@ export class PoolWorker {
   readonly #dropped = new Map<number, () => void>();
   #changed: (() => void)[] = [];
   #hasEnded = false;
+  /** Set after its setup, where this thread compiles programs. */
+  #compiler: Compiler | undefined;
   #busyUntil = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
@@ -239,22 +246,37 @@ export class PoolWorker {
 
   async #setUp(): Promise<void> {
     const modules = await cachedModules(this.#platform);
+    const { kernel, programs, compiled, compiler } = modules;
     // Without JSPI the worker cannot wait for a module.
-    if (!hasJspi()) await modules.shell;
+    if (!hasJspi()) await compiler?.module(SHELL);
     if (this.#hasEnded) return;
-    const prefetch = this.#platform.files !== undefined && !modules.prefetching;
-    modules.prefetching ||= prefetch;
-    const { kernel, programs, compiled } = modules;
-    const awaited = compiled.has(SHELL) || this.#platform.files === undefined ? [] : [SHELL];
     const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
-    this.send({ kernel, programs, compiled, awaited, prefetch, random, shared: this.shared });
-    for (const file of awaited) modules.shell.then(() => this.#sendModule(file, compiled)).catch((error: unknown) => this.#end(error));
+    this.send({ kernel, programs, compiled, asks: hasJspi() && compiler !== undefined, random, shared: this.shared });
+    if (compiler === undefined) return;
+    this.#compiler = compiler;
+    compiler.receivers.add(this.#receiveModule);
+    compiler.module(SHELL).catch((error: unknown) => this.#end(error));
   }
 
-  /** Sends a module that the worker waits for. */
-  #sendModule(file: string, compiled: ReadonlyMap<string, WebAssembly.Module>): void {
-    const module = compiled.get(file);
-    if (module !== undefined) this.send({ awaitedFile: file, module });
+  readonly #receiveModule = (file: string, module: WebAssembly.Module): void => {
+    this.send({ compiledFile: file, module });
+  };
+
+  /** Prepares what the commands after the first one need. */
+  async #prefetch(): Promise<void> {
+    // The application's thread is not used for commands that it has not requested.
+    const warmsUp = hasJspi() && this.#thread !== "caller";
+    if ((await this.#compiler?.prefetch()) === true && warmsUp) this.send({ warmUp: WARM_UP });
+  }
+
+  /** Compiles a program that the worker waits for. */
+  async #compile(file: string): Promise<void> {
+    try {
+      const module = await this.#compiler?.module(file);
+      if (module !== undefined) this.#receiveModule(file, module);
+    } catch (error) {
+      this.send({ uncompiledFile: file, reason: error instanceof Error ? error.message : String(error) });
+    }
   }
 
   /** Order in which workers are chosen: by the running sandboxes, then by all of them. */
@@ -365,6 +387,8 @@ export class PoolWorker {
         return;
       case "compiled":
         return void cachedModules(this.#platform).then(({ compiled }) => compiled.set(report.file, report.module));
+      case "needed":
+        return void this.#compile(report.file);
       case "crashed":
         return this.#end(new Error(report.reason), report.sandbox ?? this.#runningSandbox());
       case "dropped":
@@ -372,9 +396,23 @@ export class PoolWorker {
       case "failed":
       case "packed":
         return;
+      case "result":
+        void this.#prefetch();
+        return this.#seats.get(report.sandbox)?.report(report);
       default:
         this.#seats.get(report.sandbox)?.report(report);
     }
+  }
+
+  /**
+   * Ends the worker. One that works well ends between two tasks: Node aborts the process if a worker is terminated while it sets up
+   * a decompression.
+   */
+  #stop(worksWell: boolean): void {
+    if (!worksWell || this.#worker.canEnd !== true) return this.#worker.terminate();
+    this.#worker.send({ end: true });
+    const timer = setTimeout(() => this.#worker.terminate(), END_MS);
+    (timer as { unref?: () => void }).unref?.();
   }
 
   /** Terminates the worker. Its sandboxes have failed, probably because of the sandbox `cause`. */
@@ -388,7 +426,8 @@ export class PoolWorker {
     }
     if (caller === this) caller = undefined;
     if (workers.length === 0) wanted = 1;
-    this.#worker.terminate();
+    this.#compiler?.receivers.delete(this.#receiveModule);
+    this.#stop(error === undefined);
     for (const dropped of [...this.#dropped.values()]) dropped();
     const seats = [...this.#seats.values()];
     this.#seats.clear();

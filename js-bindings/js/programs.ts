@@ -2,7 +2,6 @@
 
 import type { Archive } from "./archive.js";
 import type { PackHost, PackLocation } from "./packs.js";
-import { startTimeout } from "./time.js";
 
 /** A compiled module with the data of its custom section; see `src/rewrite/sections.rs`. */
 export interface Program {
@@ -32,39 +31,38 @@ const VERSION = 2;
 /** Maximum number of cached modules of guests, so that a program which a script starts repeatedly is compiled once. */
 const MAX_GUEST_MODULES = 32;
 
-/** Programs that are loaded ahead, in this order. */
-const COMMON = ["coreutils.wasm", "text.wasm", "grep.wasm", "extras.wasm", "sed.wasm", "find.wasm"];
-
 /** Programs of the package and of packs, which all sandboxes of a worker share. */
 export class PackagePrograms {
   readonly #archive: Archive;
   readonly #compiled = new Map<string, Program>();
   readonly #loading = new Map<string, Promise<Program>>();
-  /** Modules that other workers have compiled. */
+  /** Modules that were compiled in other threads. */
   readonly #known: ReadonlyMap<string, WebAssembly.Module>;
   readonly #onCompiled: (file: string, module: WebAssembly.Module) => void;
   readonly #packs = new Map<string, PackLocation>();
   readonly #packHost: PackHost | undefined;
 
+  /** Reports a program that is needed, if the owner compiles the programs of the package. */
+  readonly #ask: ((file: string) => void) | undefined;
   /** Programs that the owner compiles. */
-  readonly #awaited: ReadonlyMap<string, AwaitedProgram>;
+  readonly #asked = new Map<string, AskedProgram>();
 
   /**
-   * `known` has the modules that other workers have compiled. `onCompiled` receives those of this worker. The modules of `awaited`
-   * are passed to {@link add}.
+   * `known` has the modules that were compiled in other threads. `onCompiled` receives those of this worker. With `ask`, the
+   * response is passed to {@link add} or {@link reject}.
    */
   constructor(
     archive: Archive,
     known: ReadonlyMap<string, WebAssembly.Module>,
     onCompiled: (file: string, module: WebAssembly.Module) => void,
     packHost?: PackHost,
-    awaited: readonly string[] = [],
+    ask?: (file: string) => void,
   ) {
-    this.#awaited = new Map(awaited.map((name) => [name, awaitedProgram()]));
     this.#archive = archive;
     this.#known = known;
     this.#onCompiled = onCompiled;
     this.#packHost = packHost;
+    this.#ask = ask;
   }
 
   /** Adds the packs of a sandbox. The key of a pack is that of its content. */
@@ -101,28 +99,26 @@ export class PackagePrograms {
 
   /** Adds a program that the owner has compiled. */
   add(name: string, module: WebAssembly.Module): void {
-    this.#awaited.get(name)?.resolve(this.#keep(name, module, true));
+    const program = this.#keep(name, module, true);
+    this.#asked.get(name)?.resolve(program);
+    this.#asked.delete(name);
+  }
+
+  /** Called if the owner cannot compile a program. */
+  reject(name: string, reason: string): void {
+    this.#asked.get(name)?.reject(new Error(reason));
+    this.#asked.delete(name);
   }
 
   async #load(name: string): Promise<Program> {
-    const awaited = this.#awaited.get(name);
-    if (awaited !== undefined) return awaited.promise;
     const packModule = this.#packModule(name);
     if (packModule !== undefined) return this.#keep(name, await WebAssembly.compile(packModule));
     if (!this.#archive.has(name)) throw new Error("the program was evicted from the cache; start it again");
-    return this.#keep(name, await WebAssembly.compile(await this.#archive.module(name)));
-  }
-
-  /**
-   * Loads the programs that most commands use, one after the other, before a command needs them. Decompression and compilation
-   * run in other threads. In the caller's thread the next one is loaded only while the application runs.
-   */
-  async prefetch(): Promise<void> {
-    for (const name of COMMON) {
-      await new Promise<void>((resolve) => startTimeout(resolve, 0));
-      // A command that needs the program reports the error.
-      if (this.ready(name) === undefined && this.#archive.has(name)) await this.load(name).catch(() => {});
-    }
+    if (this.#ask === undefined) return this.#keep(name, await WebAssembly.compile(await this.#archive.module(name)));
+    const asked = askedProgram();
+    this.#asked.set(name, asked);
+    this.#ask(name);
+    return asked.promise;
   }
 
   /** Returns the module of a pack. */
@@ -158,15 +154,17 @@ export class PackagePrograms {
 }
 
 /** A program that the owner compiles. */
-interface AwaitedProgram {
+interface AskedProgram {
   readonly promise: Promise<Program>;
   readonly resolve: (program: Program) => void;
+  readonly reject: (error: Error) => void;
 }
 
-function awaitedProgram(): AwaitedProgram {
+function askedProgram(): AskedProgram {
   let resolve: (program: Program) => void = () => {};
-  const promise = new Promise<Program>((resolver) => (resolve = resolver));
-  return { promise, resolve };
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<Program>((...settle) => ([resolve, reject] = settle));
+  return { promise, resolve, reject };
 }
 
 /** Programs of a sandbox: the shared ones, and the modules of its guests. */

@@ -16,6 +16,7 @@ serve(
   {
     send: (report: WorkerOutput, moved?: ArrayBuffer[]) => port.postMessage(report, moved),
     receive: (handle) => void port.on("message", handle),
+    end: () => process.exit(),
     take: () => receiveMessageOnPort(port)?.message as WorkerInput | undefined,
   },
   { files, folders: new NodeDirectories(), packs, reuse: reuse(workerData) },

@@ -25,6 +25,8 @@ export interface Port {
   receive(handle: (message: WorkerInput) => void): void;
   /** Takes the next message synchronously, even while a guest runs; `undefined` without a message. Absent if not supported. */
   take?(): WorkerInput | undefined;
+  /** Ends the worker. Absent where only its owner can. */
+  end?(): void;
 }
 
 /** Sources of files. */
@@ -52,6 +54,9 @@ interface HostedSandbox {
   readonly directories: readonly [first: number, count: number];
 }
 
+/** Number of the sandbox that warms the worker up, and of its call. Others never reach it. */
+const WARM_UP = 2 ** 31 - 1;
+
 /** Milliseconds between two reports that the worker is busy. */
 const BUSY_REPORT_MS = 100;
 
@@ -63,8 +68,6 @@ class WorkerServer {
   readonly #deferred: (Call | Create | Drop)[] = [];
   readonly #sandboxes = new Map<number, HostedSandbox>();
   #programs: PackagePrograms | undefined;
-  /** Set until programs are loaded ahead, after the first call. */
-  #prefetch: (() => void) | undefined;
   #shared: Int32Array | undefined;
   /** Number of messages of the owner when the event loop last handled some. */
   #seen = 0;
@@ -83,8 +86,14 @@ class WorkerServer {
   #handle(message: WorkerInput, later: boolean): void {
     if ("kernel" in message) {
       this.#setUp(message);
-    } else if ("awaitedFile" in message) {
-      this.#programs?.add(message.awaitedFile, message.module);
+    } else if ("compiledFile" in message) {
+      this.#programs?.add(message.compiledFile, message.module);
+    } else if ("uncompiledFile" in message) {
+      this.#programs?.reject(message.uncompiledFile, message.reason);
+    } else if ("warmUp" in message) {
+      void this.#warmUp(message.warmUp);
+    } else if ("end" in message) {
+      this.#port.end?.();
     } else if ("kernelForPack" in message) {
       void this.#runPackJob(message);
     } else if ("response" in message) {
@@ -99,6 +108,21 @@ class WorkerServer {
       this.#drop(message);
     } else {
       this.#call(message);
+    }
+  }
+
+  /** Runs a command in a sandbox that is dropped: V8 compiles each function when it is first called. */
+  async #warmUp(command: string): Promise<void> {
+    addSandbox(WARM_UP, 0);
+    try {
+      const created = new kernel.SandboxKernel(WARM_UP, { firstDirectory: 0 }, hasJspi());
+      await created.execute(command, {}, WARM_UP, false);
+      created.free();
+    } catch (error) {
+      // A command of a user that needs the same reports other errors.
+      if (error instanceof WebAssembly.RuntimeError) reportCrash(this.#port, error);
+    } finally {
+      removeSandbox(WARM_UP);
     }
   }
 
@@ -146,14 +170,15 @@ class WorkerServer {
     }
   }
 
-  #setUp({ kernel: module, programs: listed, compiled, awaited, prefetch, random, shared }: Setup): void {
+  #setUp({ kernel: module, programs: listed, compiled, asks, random, shared }: Setup): void {
     const port = this.#port;
     try {
       instantiateKernel(module);
       kernel.usePrograms(listed);
+      const ask = (file: string) => port.send({ type: "needed", file });
       const programs = new PackagePrograms(new Archive(listed, this.#sources.files), compiled, (file, program) => {
         port.send({ type: "compiled", file, module: program });
-      }, this.#sources.packs, awaited);
+      }, this.#sources.packs, asks ? ask : undefined);
       const mailbox = syncMailbox(port, shared);
       configure(programs, {
         output: (sandbox, id, stderr, bytes) => port.send({ type: "output", sandbox, id, stderr, bytes }),
@@ -168,7 +193,6 @@ class WorkerServer {
       useDirectories(this.#sources.folders);
       useRandomBytes(random);
       [this.#programs, this.#shared, this.#setUpMs] = [programs, shared, Date.now()];
-      if (prefetch) this.#prefetch = () => void programs.prefetch();
     } catch (error) {
       reportCrash(port, error);
     }
@@ -241,10 +265,7 @@ class WorkerServer {
     const sandbox = this.#sandboxes.get(call.sandbox);
     if (sandbox === undefined) return;
     this.#setRunning(call.sandbox);
-    void this.#handleCall(sandbox.kernel, call).then(() => {
-      this.#prefetch?.();
-      this.#prefetch = undefined;
-    });
+    void this.#handleCall(sandbox.kernel, call);
     this.#setRunning(0);
   }
 

@@ -5,6 +5,8 @@ import { execFile } from "node:child_process";
 import { after, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 
 import { Sandbox } from "tidebox";
@@ -25,9 +27,16 @@ Worker.prototype.postMessage = function (...message) {
 /** Exports of the kernel that trap instead of running, once. */
 const traps = new Set();
 const { Instance } = WebAssembly;
+/** Number of memories of guests that were created and not collected. */
+let memories = 0;
+const collected = new FinalizationRegistry(() => (memories -= 1));
 WebAssembly.Instance = function (...given) {
   const instance = new Instance(...given);
-  if (!("sandboxkernel_execute" in instance.exports)) return instance;
+  if (!("sandboxkernel_execute" in instance.exports)) {
+    memories += 1;
+    collected.register(instance.exports.memory, undefined);
+    return instance;
+  }
   const guarded = Object.entries(instance.exports).map(([name, value]) => [name, typeof value !== "function" ? value : (...args) => {
     if (traps.delete(name)) throw new WebAssembly.RuntimeError("unreachable");
     return value(...args);
@@ -102,6 +111,23 @@ describe("a sandbox in the caller's thread", { skip: !jspi, timeout: 120_000 }, 
     controller.abort();
     assert.deepEqual([(await looping).stoppedBy, (await beside).output], ["cancelled", "1\n2\n3\n"]);
     await Promise.all([one.close(), other.close()]);
+  });
+
+  test("keeps no memory of guests that were stopped while suspended", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc");
+    const sandbox = await create();
+    for (let n = 0; n < 40; n++) {
+      const { exitCode } = await sandbox.execute("while :; do :; done & sleep 100 | cat", { timeoutMs: 20 });
+      assert.equal(exitCode, 124);
+    }
+    await sandbox.close();
+    for (let round = 0; round < 5; round++) {
+      collect();
+      await pause(20);
+    }
+    // Some instances of each program rest until they are used again. All 160 would be alive if suspended stacks were kept.
+    assert.ok(memories < 40, `${memories} memories are alive`);
   });
 
   test("does not see a canary of a neighbour", async () => {

@@ -1,19 +1,29 @@
 // Workers that are started before a sandbox needs them, and the usage of sandboxes.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { afterEach, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
 import { Sandbox, prepare } from "tidebox";
 
-import { jspi } from "./engine.mjs";
+import { isCaller, jspi } from "./engine.mjs";
 
-/** Workers that have got messages. */
+const isDeno = process.versions.deno !== undefined;
+
+/** Workers that were set up. */
 const workers = new Set();
+/** Kinds of messages and names of programs that Workers have got. */
+const sent = [];
+/** A program that cannot be compiled. */
+let refused;
 const post = Worker.prototype.postMessage;
-Worker.prototype.postMessage = function (...message) {
-  workers.add(this);
-  return Reflect.apply(post, this, message);
+Worker.prototype.postMessage = function (message, ...others) {
+  if ("kernel" in message) workers.add(this);
+  const given = refused !== undefined && message.compiledFile === refused ? { uncompiledFile: refused, reason: "no such file" } : message;
+  sent.push(given.compiledFile ?? Object.keys(given)[0]);
+  return Reflect.apply(post, this, [given, ...others]);
 };
 
 describe("a prepared Worker", () => {
@@ -56,6 +66,45 @@ describe("a prepared Worker", () => {
     await assert.rejects(prepare({ thread: "elsewhere" }), { code: "INVALID_OPTIONS" });
     await assert.rejects(prepare({ many: 1 }), { code: "INVALID_OPTIONS" });
     if (!jspi) await assert.rejects(prepare({ thread: "caller" }), { code: "UNSUPPORTED" });
+  });
+});
+
+describe("programs that commands need", { skip: isCaller }, () => {
+  const COMMON = ["base", "text", "grep", "coreutils", "copy", "sed", "find"].map((name) => `${name}.wasm`);
+
+  test("are compiled in this thread after the first command, and used once", { skip: !jspi }, async () => {
+    const sandbox = await Sandbox.create({ thread: "pool" });
+    await sandbox.execute("echo first");
+    for (let look = 0; look < 200 && !sent.includes("warmUp"); look++) await pause(50);
+    assert.deepEqual(COMMON.filter((file) => !sent.includes(file)), []);
+    // The command that uses them runs in another sandbox.
+    assert.equal((await sandbox.execute("ls; seq 1 100 | grep 7 | sort -r | head -2")).output, "97\n87\n");
+    assert.equal((await sandbox.usage()).processes, 0);
+    await sandbox.close();
+  });
+
+  test("end with 126 if they cannot be compiled, and can be tried again", { skip: !jspi }, async () => {
+    const sandbox = await Sandbox.create({ thread: "pool" });
+    refused = "bc.wasm";
+    const { output, exitCode } = await sandbox.execute("echo 1+1 | bc");
+    refused = undefined;
+    assert.deepEqual([output, exitCode], ["bc: cannot execute: no such file\n", 126]);
+    assert.equal((await sandbox.execute("echo 1+1 | bc")).output, "2\n");
+    await sandbox.close();
+  });
+
+  test("leave a Worker to end between two tasks", { skip: isDeno }, async () => {
+    workers.clear();
+    const sandbox = await Sandbox.create({ thread: "own" });
+    const [worker] = workers;
+    const ended = once(worker, "exit");
+    // The Worker does not keep the test running.
+    const held = setInterval(() => {}, 1000);
+    await sandbox.close();
+    // A terminated Worker has the exit code 1.
+    assert.deepEqual(await ended, [0]);
+    clearInterval(held);
+    assert.ok(sent.includes("end"));
   });
 });
 
