@@ -67,8 +67,8 @@ async fn debug_output_shows_no_secret() {
     expect_hidden("an edit by a secret", &EditRequest::new(path.clone(), "token", PLANTED));
     expect_hidden("an edit of a secret", &EditRequest::new(path, PLANTED, "token"));
     let spec = ExecutionSpec {
-        env: vec![format!("TOKEN={PLANTED}").into_bytes()],
-        argv: vec![PLANTED.into()],
+        env: [format!("TOKEN={PLANTED}")].into_iter().collect(),
+        argv: [PLANTED].into_iter().collect(),
         stdin: PLANTED.into(),
         ..ExecutionSpec::default()
     };

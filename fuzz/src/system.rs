@@ -147,8 +147,8 @@ impl Fixture {
             hostname: "tidebox".to_owned(),
         });
         let spec = ExecutionSpec {
-            argv: vec![b"prog".to_vec(), b"one".to_vec()],
-            env: vec![b"HOME=/workspace".to_vec()],
+            argv: ["prog", "one"].into_iter().collect(),
+            env: ["HOME=/workspace"].into_iter().collect(),
             cwd: b"/workspace".to_vec(),
             program: b"/bin/prog".to_vec(),
             stdin: b"some input".to_vec(),

@@ -1,5 +1,6 @@
 //! Process creation: the root of an execution, spawned programs and forks.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tidebox_core::{OutputStream, StopReason};
@@ -28,8 +29,8 @@ const MAX_FULL_ARGUMENT_LISTS: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct SpawnRequest {
     pub(crate) path: Vec<u8>,
-    pub(crate) argv: Vec<Vec<u8>>,
-    pub(crate) env: Vec<Vec<u8>>,
+    pub(crate) argv: CStringList,
+    pub(crate) env: CStringList,
     /// Empty: inherit from the caller.
     pub(crate) cwd: Vec<u8>,
     /// Pairs of the child's descriptor and the caller's descriptor.
@@ -328,25 +329,24 @@ impl Kernel {
         pid: Pid,
         cwd: &DirRef,
         path: &[u8],
-        mut argv: Vec<Vec<u8>>,
-        env: Vec<Vec<u8>>,
+        mut argv: CStringList,
+        env: CStringList,
     ) -> Result<Program, Errno> {
         self.check_strings(&argv, &env)?;
-        let mut path = path.to_vec();
+        let mut path = Cow::Borrowed(path);
         for _ in 0..=SCRIPT_LEVELS {
             let ino = self.executable(pid, cwd, &path)?;
             let host = self.host_program(ino)?;
             if host.is_some() || self.is_wasm(ino)? {
-                let argv = Arc::new(CStringList::new(&argv));
-                let env = Arc::new(CStringList::new(&env));
+                let (argv, env) = (Arc::new(argv), Arc::new(env));
                 return Ok(Program { image: self.image(ino)?, host, path: self.absolute_path(cwd, &path), argv, env });
             }
             let mut start = [0; SHEBANG_BYTES];
             let n = self.fs.read_at(ino, 0, &mut start)?;
             let (interpreter, argument) = parse_shebang(start.get(..n).unwrap_or(&start)).ok_or(Errno::Noexec)?;
-            let rest = argv.into_iter().skip(1);
-            argv = [Some(interpreter.clone()), argument, Some(path)].into_iter().flatten().chain(rest).collect();
-            path = interpreter;
+            let command = [Some(interpreter.as_slice()), argument.as_deref(), Some(&*path)];
+            argv = command.into_iter().flatten().chain(argv.iter().skip(1)).collect();
+            path = Cow::Owned(interpreter);
         }
         Err(Errno::Loop)
     }
@@ -357,14 +357,13 @@ impl Kernel {
         Ok(self.fs.read_at(ino, 0, &mut magic)? == magic.len() && magic == *b"\0asm")
     }
 
-    fn check_strings(&self, argv: &[Vec<u8>], env: &[Vec<u8>]) -> Result<(), Errno> {
-        let all = || argv.iter().chain(env);
+    fn check_strings(&self, argv: &CStringList, env: &CStringList) -> Result<(), Errno> {
         // As Linux counts: a pointer, the string and its terminator each.
-        let bytes: usize = all().map(|s| s.len().saturating_add(5)).sum();
-        if bytes > self.limits.argument_bytes as usize {
+        let bytes = |list: &CStringList| list.bytes.len().saturating_add((list.count as usize).saturating_mul(4));
+        if bytes(argv).saturating_add(bytes(env)) > self.limits.argument_bytes as usize {
             return Err(Errno::TooBig);
         }
-        if all().any(|s| s.contains(&0)) { Err(Errno::Inval) } else { Ok(()) }
+        if argv.has_embedded_nul() || env.has_embedded_nul() { Err(Errno::Inval) } else { Ok(()) }
     }
 
     /// Resolves a regular file that the user may execute.

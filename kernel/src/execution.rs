@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tidebox_core::{OutputBuffer, OutputOverflow, OutputStream, StopReason, TerminalSize};
 
-use crate::process::{ExitStatus, PendingProcess, Pid};
+use crate::process::{CStringList, ExitStatus, PendingProcess, Pid};
 use crate::request_channel::RequestChannel;
 
 /// Identifies an execution of one kernel. Never reused.
@@ -17,9 +17,9 @@ pub struct ExecutionId(pub u64);
 #[derive(Clone, Default)]
 pub struct ExecutionSpec {
     /// Arguments of the root process, starting with the program's name.
-    pub argv: Vec<Vec<u8>>,
+    pub argv: CStringList,
     /// Environment, each entry as `NAME=value`.
-    pub env: Vec<Vec<u8>>,
+    pub env: CStringList,
     /// Absolute path of the working directory.
     pub cwd: Vec<u8>,
     /// Absolute path of the program's file.
@@ -49,8 +49,8 @@ impl fmt::Debug for ExecutionSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ExecutionSpec")
             .field("program", &String::from_utf8_lossy(&self.program))
-            .field("arguments", &self.argv.len())
-            .field("variables", &self.env.len())
+            .field("arguments", &self.argv.count)
+            .field("variables", &self.env.count)
             .field("stdin_bytes", &self.stdin.len())
             .field("output_bytes", &self.output_bytes)
             .finish_non_exhaustive()

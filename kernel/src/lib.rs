@@ -62,7 +62,7 @@ pub use host_terminal::HostTerminal;
 pub use host_writer::HostWriter;
 pub use kernel::{Kernel, KernelConfig, SharedKernel};
 pub use path_calls::{OpenOptions, TimeSpec};
-pub use process::{Executable, ExitStatus, ForkOrigin, PendingProcess, Pid};
+pub use process::{CStringList, Executable, ExitStatus, ForkOrigin, PendingProcess, Pid};
 pub use process_flags::ProcessFlags;
 pub use resource_usage::ResourceUsage;
 pub use signal::Signal;

@@ -94,26 +94,55 @@ pub struct ForkOrigin {
     pub arg: i32,
 }
 
-/// Strings in the layout of `args_get`: NUL-terminated and concatenated.
-#[derive(Debug, Default)]
-pub(crate) struct CStringList {
+/// Arguments or an environment in the layout of `args_get`: NUL-terminated and concatenated, in one allocation.
+#[derive(Clone, Default)]
+pub struct CStringList {
     pub(crate) bytes: Vec<u8>,
     pub(crate) count: u32,
 }
 
+/// Prints the sizes only: variables may hold secrets.
+impl fmt::Debug for CStringList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CStringList").field("count", &self.count).field("bytes", &self.bytes.len()).finish()
+    }
+}
+
 impl CStringList {
-    pub(crate) fn new(list: &[Vec<u8>]) -> Self {
-        let mut bytes = Vec::with_capacity(list.iter().map(|s| s.len() + 1).sum());
-        for s in list {
-            bytes.extend_from_slice(s);
-            bytes.push(0);
-        }
-        Self { bytes, count: u32::try_from(list.len()).unwrap_or(u32::MAX) }
+    /// Creates an empty list that holds this many bytes, a terminator for each string included, without another allocation.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), count: 0 }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    /// Appends a string, given in parts. A list in which a string contains a NUL byte starts no process: the kernel returns
+    /// [`Errno::Inval`](crate::Errno::Inval).
+    pub fn push(&mut self, parts: &[&[u8]]) {
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        self.bytes.push(0);
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// Returns the strings, if none contains a NUL byte.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         // The last string ends in NUL too, so the part after it is not a string.
         self.bytes.split(|b| *b == 0).take(self.count as usize)
+    }
+
+    /// Returns whether a string contains a NUL byte, so that [`iter`](Self::iter) would split it.
+    pub(crate) fn has_embedded_nul(&self) -> bool {
+        self.bytes.iter().filter(|byte| **byte == 0).count() != self.count as usize
+    }
+}
+
+impl<S: AsRef<[u8]>> FromIterator<S> for CStringList {
+    fn from_iter<I: IntoIterator<Item = S>>(strings: I) -> Self {
+        let mut list = Self::default();
+        for string in strings {
+            list.push(&[string.as_ref()]);
+        }
+        list
     }
 }
 
@@ -454,5 +483,26 @@ impl Processes {
                 return self.last;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_strings_detects_embedded_nul_bytes() {
+        let mut list: CStringList = ["one", "", "two"].into_iter().collect();
+        list.push(&[b"NAME", b"=", b"value"]);
+        assert!(!list.has_embedded_nul());
+        assert_eq!(list.iter().collect::<Vec<_>>(), [&b"one"[..], b"", b"two", b"NAME=value"]);
+        assert!(["a\0b"].into_iter().collect::<CStringList>().has_embedded_nul());
+        assert!(!CStringList::default().has_embedded_nul());
+    }
+
+    #[test]
+    fn debug_output_of_strings_shows_no_contents() {
+        let list: CStringList = ["TOKEN=secret"].into_iter().collect();
+        assert_eq!(format!("{list:?}"), "CStringList { count: 1, bytes: 13 }");
     }
 }

@@ -125,8 +125,8 @@ pub(crate) fn kernel(limits: Limits) -> Kernel {
 
 pub(crate) fn spec(stdin: &[u8]) -> ExecutionSpec {
     ExecutionSpec {
-        argv: vec![b"prog".to_vec(), b"one".to_vec(), Vec::new()],
-        env: vec![b"HOME=/workspace".to_vec()],
+        argv: ["prog", "one", ""].into_iter().collect(),
+        env: ["HOME=/workspace"].into_iter().collect(),
         cwd: b"/workspace".to_vec(),
         program: b"/bin/prog".to_vec(),
         stdin: stdin.to_vec(),

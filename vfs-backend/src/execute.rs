@@ -8,7 +8,7 @@ use tidebox_core::{
     OutputSink, OutputStream, Result, SandboxPath, StopReason,
 };
 use tidebox_kernel::fs::{Kind, Resolved};
-use tidebox_kernel::{Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, SharedKernel};
+use tidebox_kernel::{CStringList, Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, SharedKernel};
 
 use crate::USER;
 use crate::backend::VfsBackend;
@@ -31,13 +31,16 @@ const CANNOT_EXECUTE: i32 = 126;
 /// Exit code of a shell for a program that it does not find.
 const NOT_FOUND: i32 = 127;
 
+/// Bytes that hold the variables of every sandbox, with a short working directory.
+const DEFAULT_ENVIRONMENT_BYTES: usize = 192;
+
 /// Environment of a process, each variable as `NAME=value`.
 #[derive(Clone, Debug)]
-pub(crate) struct Environment(Vec<Vec<u8>>);
+pub(crate) struct Environment(CStringList);
 
 impl Environment {
     pub(crate) fn new(variables: &[(String, String)], cwd: &SandboxPath) -> Result<Self> {
-        let mut environment = Self(Vec::new());
+        let mut environment = Self(CStringList::with_capacity(DEFAULT_ENVIRONMENT_BYTES));
         for (name, value) in [
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
             ("HOME", "/workspace"),
@@ -47,18 +50,18 @@ impl Environment {
             ("LANG", "C.UTF-8"),
             ("TERM", "dumb"),
         ] {
-            environment.set(name.as_bytes(), value.as_bytes());
+            environment.0.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
-        environment.set(b"PWD", cwd.as_bytes());
+        environment.0.push(&[b"PWD=", cwd.as_bytes()]);
         environment.add(variables)?;
         Ok(environment)
     }
 
     /// Returns only the variables, each as `NAME=value`; the last of two with the same name wins.
     pub(crate) fn variables_only(variables: &[(String, String)]) -> Result<Vec<Vec<u8>>> {
-        let mut environment = Self(Vec::new());
+        let mut environment = Self(CStringList::default());
         environment.add(variables)?;
-        Ok(environment.0)
+        Ok(environment.0.iter().map(<[u8]>::to_vec).collect())
     }
 
     /// Sets the directory in which the processes start.
@@ -66,7 +69,7 @@ impl Environment {
         self.set(b"PWD", cwd.as_bytes());
     }
 
-    pub(crate) fn into_variables(self) -> Vec<Vec<u8>> {
+    pub(crate) fn into_variables(self) -> CStringList {
         self.0
     }
 
@@ -86,12 +89,16 @@ impl Environment {
     }
 
     fn set(&mut self, name: &[u8], value: &[u8]) {
-        let variable = [name, b"=", value].concat();
-        let same = |old: &&mut Vec<u8>| old.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'='));
-        match self.0.iter_mut().find(same) {
-            Some(old) => *old = variable,
-            None => self.0.push(variable),
+        let variable = [name, b"=", value];
+        let is_same = |old: &[u8]| old.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'='));
+        if !self.0.iter().any(is_same) {
+            return self.0.push(&variable);
         }
+        let mut replaced = CStringList::default();
+        for old in self.0.iter() {
+            replaced.push(if is_same(old) { &variable } else { std::slice::from_ref(&old) });
+        }
+        self.0 = replaced;
     }
 }
 
@@ -288,10 +295,10 @@ pub(crate) fn build_spec(
     let (program, argv) = match request.arguments {
         // A shell session runs the command line, so that it can change its directory and variables.
         Some(arguments) if !persistent => {
-            let argv: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
-            (argv.first().cloned().unwrap_or_default(), argv)
+            let argv = arguments.iter().collect();
+            (arguments.into_iter().next().unwrap_or_default().into_bytes(), argv)
         }
-        _ => (SHELL.into(), vec![b"bash".to_vec(), b"-c".to_vec(), request.command.into_bytes()]),
+        _ => (SHELL.into(), shell_arguments(&request.command)),
     };
     Ok(Ok(ExecutionSpec {
         argv,
@@ -302,6 +309,14 @@ pub(crate) fn build_spec(
         output_overflow: request.output_overflow,
         ..ExecutionSpec::default()
     }))
+}
+
+fn shell_arguments(command: &str) -> CStringList {
+    let mut arguments = CStringList::with_capacity("bash\0-c\0\0".len() + command.len());
+    for argument in ["bash", "-c", command] {
+        arguments.push(&[argument.as_bytes()]);
+    }
+    arguments
 }
 
 /// Starts the execution.
@@ -323,7 +338,9 @@ pub(crate) fn start(
     }
     let (cwd, program) = (spec.cwd.clone(), spec.program.clone());
     let begun = find_program(kernel, &spec).and_then(|path| {
-        spec.program = path;
+        if let Some(path) = path {
+            spec.program = path;
+        }
         kernel.start_execution(spec)
     });
     match begun {
@@ -342,16 +359,17 @@ fn check_cwd(kernel: &Kernel, cwd: &[u8]) -> std::result::Result<(), Errno> {
     }
 }
 
-/// Returns the absolute path of the program to start. A name without a slash is searched in `PATH`, as by `execvp`.
-fn find_program(kernel: &Kernel, spec: &ExecutionSpec) -> std::result::Result<Vec<u8>, Errno> {
+/// Returns the absolute path of the program to start; `None` if the given one is absolute. A name without a slash is searched in
+/// `PATH`, as by `execvp`.
+fn find_program(kernel: &Kernel, spec: &ExecutionSpec) -> std::result::Result<Option<Vec<u8>>, Errno> {
     let name = &spec.program;
     if name.starts_with(b"/") {
-        return Ok(name.clone());
+        return Ok(None);
     }
     let path_in =
         |dir: &[u8]| [if dir.starts_with(b"/") { &b""[..] } else { &spec.cwd }, b"/", dir, b"/", name].concat();
     if name.contains(&b'/') {
-        return Ok(path_in(b""));
+        return Ok(Some(path_in(b"")));
     }
     let path = spec.env.iter().find_map(|variable| variable.strip_prefix(b"PATH=")).unwrap_or_default();
     let (fs, mut error) = (kernel.fs(), Errno::Noent);
@@ -361,7 +379,7 @@ fn find_program(kernel: &Kernel, spec: &ExecutionSpec) -> std::result::Result<Ve
             continue;
         }
         match fs.access(&USER, ino, crate::file::EXECUTE) {
-            Ok(()) => return Ok(candidate),
+            Ok(()) => return Ok(Some(candidate)),
             Err(errno) => error = errno,
         }
     }

@@ -83,7 +83,7 @@ impl<B: Deref<Target = VfsBackend>> InteractiveProcess<B> {
         environment.check_cwd(&cwd);
         environment.add(&command.env)?;
         let spec = ExecutionSpec {
-            argv: command.arguments.into_iter().map(String::into_bytes).collect(),
+            argv: command.arguments.into_iter().collect(),
             env: environment.into_variables(),
             cwd: cwd.as_bytes().to_vec(),
             program: command.program.clone().into_bytes(),

@@ -30,8 +30,8 @@ impl BackgroundShare {
     /// Returns the share of an execution; `None` if it does not run in the background.
     pub(crate) fn of(kernel: &Kernel, execution: ExecutionId) -> Option<Self> {
         let rate = f64::from(kernel.limits().background_cpu_percent.max(1)) / 100.0;
-        let share = Self { rate, available: BURST, counted: Instant::now(), refill: None };
-        kernel.is_background(execution).then_some(share)
+        let share = || Self { rate, available: BURST, counted: Instant::now(), refill: None };
+        kernel.is_background(execution).then(share)
     }
 
     /// Waits until the execution may run.

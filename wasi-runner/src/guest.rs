@@ -23,6 +23,8 @@ pub(crate) struct Guest {
     pub(crate) program: InstancePre<Self>,
     /// Forked children that the scheduler has not taken yet.
     pub(crate) fork_queue: ForkQueue,
+    /// True in a background execution.
+    pub(crate) is_background: bool,
     pub(crate) limiter: Limiter,
     /// Flags that report caught signals to a program that cannot query them.
     pub(crate) signal_flags: Option<Arc<SignalFlags>>,
@@ -36,6 +38,7 @@ impl Guest {
             inner: Arc::clone(&self.engine),
             kernel: SharedKernel::clone(&self.kernel),
             fork_queue: ForkQueue::clone(&self.fork_queue),
+            is_background: self.is_background,
         }
     }
 }

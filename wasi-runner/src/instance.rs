@@ -89,6 +89,7 @@ pub(crate) fn store(context: &ProcessContext, start: &PendingProcess, program: &
         memory: None,
         program: program.clone(),
         fork_queue: ForkQueue::clone(&context.fork_queue),
+        is_background: context.is_background,
         limiter: Limiter::new(&context.kernel, start.pid),
         signal_flags: None,
         _process_guard: context.inner.count_process(),
@@ -120,7 +121,7 @@ pub(crate) async fn new(
     program: &InstancePre<Guest>,
 ) -> (ProcessStore, wasmtime::Result<Instance>) {
     // The pool's slots are for commands of milliseconds; a background process would keep its slot for hours.
-    if context.kernel.lock().is_background(start.execution)
+    if context.is_background
         && let Some((context, Program::Module { pre, .. })) = overflow_program(context, start).await
     {
         return instantiate(&context, start, &pre).await;

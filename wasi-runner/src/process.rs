@@ -23,6 +23,8 @@ pub(crate) struct ProcessContext {
     pub(crate) inner: Arc<Inner>,
     pub(crate) kernel: SharedKernel,
     pub(crate) fork_queue: ForkQueue,
+    /// True in a background execution.
+    pub(crate) is_background: bool,
 }
 
 /// Runs a spawned process: looks up its program, instantiates it, runs it, and reports its exit status.

@@ -35,8 +35,8 @@ pub(crate) enum RunQueue {
 }
 
 impl RunQueue {
-    pub(crate) fn new(kernel: &SharedKernel) -> Self {
-        if kernel.lock().is_deterministic() {
+    pub(crate) fn new(kernel: &SharedKernel, is_deterministic: bool) -> Self {
+        if is_deterministic {
             Self::RoundRobin(RoundRobin::new(kernel))
         } else {
             Self::Unordered(FuturesUnordered::new())

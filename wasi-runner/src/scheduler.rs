@@ -2,20 +2,20 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use tidebox_core::lock::Mutex;
 
 use tidebox_kernel::engine::EngineError;
-use tidebox_kernel::{ExecutionId, HostProcess, Kernel, OutputChunk, SharedKernel, StopReason};
+use tidebox_kernel::{ExecutionId, HostProcess, Kernel, OutputChunk, PendingProcess, SharedKernel, StopReason};
 
 use crate::background_share::BackgroundShare;
 use crate::engine::Inner;
 use crate::fair_share::FairShare;
 use crate::fork::ForkedProcess;
-use crate::metered_process::Process;
+use crate::metered_process::{Meter, Process};
 use crate::process::{self, ProcessContext};
 use crate::run_queue::{RunQueue, Step};
 
@@ -35,24 +35,37 @@ pub(crate) async fn drive(
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(EngineError::new("execute must be awaited inside a Tokio runtime with its timer enabled"));
     }
+    let (is_deterministic, background_share) = {
+        let kernel = kernel.lock();
+        (kernel.is_deterministic(), BackgroundShare::of(&kernel, execution))
+    };
     let forked = Arc::default();
+    let meter = Arc::new(Meter::new(kernel, execution));
+    let mut start = Some(meter.last_reading());
     let mut running = ExecutionFuture {
         context: ProcessContext {
             inner: Arc::clone(inner),
             kernel: Arc::clone(kernel),
             fork_queue: Arc::downgrade(&forked),
+            is_background: background_share.is_some(),
         },
         forked,
         execution,
-        queue: RunQueue::new(kernel),
+        queue: RunQueue::new(kernel, is_deterministic),
+        is_deterministic,
         // A wall time that the clock cannot represent means unlimited.
-        deadline: Instant::now().checked_add(wall_time),
+        deadline: start.and_then(|start| start.checked_add(wall_time)),
+        meter,
         alarm: None,
         share: FairShare::default(),
-        background_share: BackgroundShare::of(&kernel.lock(), execution),
+        background_share,
         on_output,
     };
-    poll_fn(|cx| running.poll(cx)).await;
+    poll_fn(|cx| {
+        let start = start.take().unwrap_or_else(|| running.meter.read_clock());
+        running.poll(start, cx)
+    })
+    .await;
     Ok(())
 }
 
@@ -61,6 +74,8 @@ struct ExecutionFuture<'a> {
     forked: Arc<Mutex<Vec<ForkedProcess>>>,
     execution: ExecutionId,
     queue: RunQueue,
+    is_deterministic: bool,
+    meter: Arc<Meter>,
     deadline: Option<Instant>,
     alarm: Option<Pin<Box<tokio::time::Sleep>>>,
     share: FairShare,
@@ -70,12 +85,17 @@ struct ExecutionFuture<'a> {
 }
 
 impl ExecutionFuture<'_> {
-    /// Runs the processes, unless other sandboxes are due.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Runs the processes, unless other sandboxes are due. `start` is the present.
+    fn poll(&mut self, start: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let (new_deadline, new_processes) = {
+            let mut kernel = self.context.kernel.lock();
+            (kernel.take_new_deadline(self.execution), kernel.take_pending(self.execution))
+        };
         // An interactive process has a separate deadline for each request.
-        if let Some(time) = self.context.kernel.lock().take_new_deadline(self.execution) {
-            (self.deadline, self.alarm) = (Instant::now().checked_add(time), None);
+        if let Some(time) = new_deadline {
+            (self.deadline, self.alarm) = (start.checked_add(time), None);
         }
+        self.queue_processes(new_processes);
         if self.share.skips_poll() {
             return self.yield_to_others(cx);
         }
@@ -83,9 +103,8 @@ impl ExecutionFuture<'_> {
             // A process that was killed must not wait for its share.
             return if self.context.kernel.lock().is_stopped(self.execution) { self.run(cx) } else { self.sleep(cx) };
         }
-        let start = Instant::now();
         let polled = self.run(cx);
-        let used = start.elapsed();
+        let used = self.meter.last_reading().saturating_duration_since(start);
         self.share.charge(&self.context.kernel, self.execution, used);
         if let Some(share) = &mut self.background_share {
             share.charge(used);
@@ -101,7 +120,6 @@ impl ExecutionFuture<'_> {
 
     fn run(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..STEPS_PER_POLL {
-            self.accept_new_processes();
             let step = self.queue.run(cx);
             let mut kernel = self.context.kernel.lock();
             if has_used_cpu_time(&kernel, self.execution) {
@@ -117,52 +135,55 @@ impl ExecutionFuture<'_> {
                 // Take the chunks first: the caller's function must not run under the kernel's lock.
                 let chunks = kernel.take_output(self.execution);
                 drop(kernel);
-                chunks.into_iter().for_each(on_output);
+                if !chunks.is_empty() {
+                    chunks.into_iter().for_each(on_output);
+                    // No process is charged for the time of the caller's function.
+                    self.meter.read_clock();
+                }
                 kernel = self.context.kernel.lock();
             }
             if kernel.has_finished(self.execution) {
                 return Poll::Ready(());
             }
-            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if self.deadline.is_some_and(|deadline| self.meter.last_reading() >= deadline) {
                 kernel.stop_execution(self.execution, StopReason::Timeout);
                 return Poll::Ready(());
             }
-            let starts = kernel.has_pending(self.execution) || !self.lock_fork_queue().is_empty();
+            let new_processes = kernel.take_pending(self.execution);
             drop(kernel);
+            let has_new = self.queue_processes(new_processes);
             match step {
                 // No process is left that could end the execution; do not wait for the deadline.
-                Step::Empty if !starts => return Poll::Ready(()),
-                Step::Idle if !starts && !self.context.kernel.lock().advance_clock(self.execution) => {
-                    return self.sleep(cx);
-                }
+                Step::Empty if !has_new => return Poll::Ready(()),
+                Step::Idle if !has_new && !self.advance_clock() => return self.sleep(cx),
                 _ => {}
             }
         }
         self.yield_to_others(cx)
     }
 
-    /// Adds processes spawned or forked since the last step.
-    fn accept_new_processes(&mut self) {
-        let starts = self.context.kernel.lock().take_pending(self.execution);
+    /// Adds the processes that the kernel has started, and those forked since the last call. Returns whether there are any.
+    fn queue_processes(&mut self, starts: Vec<PendingProcess>) -> bool {
+        let forked = std::mem::take(&mut *self.forked.lock());
+        let any = !starts.is_empty() || !forked.is_empty();
         for start in starts {
             let (pid, flags) = (start.pid, Arc::clone(&start.flags));
-            let (kernel, execution) = (&self.context.kernel, self.execution);
-            self.queue.push(match HostProcess::new(kernel, &start) {
-                Some(process) => Process::new(kernel, execution, pid, flags, process),
-                None => Process::new(kernel, execution, pid, flags, process::run_spawned(self.context.clone(), start)),
+            self.queue.push(match HostProcess::new(&self.context.kernel, &start) {
+                Some(process) => Process::new(&self.meter, pid, flags, process),
+                None => Process::new(&self.meter, pid, flags, process::run_spawned(self.context.clone(), start)),
             });
         }
-        let forked = std::mem::take(&mut *self.lock_fork_queue());
         for child in forked {
             let kernel = Arc::clone(&self.context.kernel);
             let (pid, flags) = (child.start.pid, Arc::clone(&child.start.flags));
-            let future = process::run_forked(kernel, child);
-            self.queue.push(Process::new(&self.context.kernel, self.execution, pid, flags, future));
+            self.queue.push(Process::new(&self.meter, pid, flags, process::run_forked(kernel, child)));
         }
+        any
     }
 
-    fn lock_fork_queue(&self) -> MutexGuard<'_, Vec<ForkedProcess>> {
-        self.forked.lock()
+    /// Advances a virtual clock while all processes wait. Returns `false` if the engine must wait.
+    fn advance_clock(&self) -> bool {
+        self.is_deterministic && self.context.kernel.lock().advance_clock(self.execution)
     }
 
     /// Waits for a process or the deadline. Busy processes wake the task themselves, so the timer is created only when

@@ -26,11 +26,21 @@ pub(crate) struct Ticker {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Polls in progress.
-    running: AtomicU64,
-    /// Number of polls, so that the thread notices those between two epochs.
-    polls: AtomicU64,
+    /// Polls that have started, so that the thread notices those between two epochs.
+    started: AtomicU64,
+    /// Polls that have ended.
+    ended: AtomicU64,
     asleep: AtomicBool,
+}
+
+impl State {
+    /// Returns whether a poll is in progress, and the number of polls that have started.
+    fn polls(&self) -> (bool, u64) {
+        // In this order: no poll can then have ended without being counted as started.
+        let ended = self.ended.load(Ordering::SeqCst);
+        let started = self.started.load(Ordering::SeqCst);
+        (started != ended, started)
+    }
 }
 
 impl Ticker {
@@ -59,8 +69,7 @@ impl Ticker {
 
     /// Keeps the ticker running until the returned guard is dropped.
     fn acquire(&self) -> TickGuard<'_> {
-        self.state.polls.fetch_add(1, Ordering::Relaxed);
-        self.state.running.fetch_add(1, Ordering::SeqCst);
+        self.state.started.fetch_add(1, Ordering::SeqCst);
         if self.state.asleep.load(Ordering::SeqCst) {
             self.thread.unpark();
         }
@@ -81,7 +90,7 @@ struct TickGuard<'a> {
 
 impl Drop for TickGuard<'_> {
     fn drop(&mut self) {
-        self.state.running.fetch_sub(1, Ordering::SeqCst);
+        self.state.ended.fetch_add(1, Ordering::Release);
     }
 }
 
@@ -92,17 +101,17 @@ fn tick(engine: &EngineWeak, state: &Weak<State>) {
         engine.increment_epoch();
         drop(engine);
         let Some(state) = state.upgrade() else { return };
-        let polls = state.polls.load(Ordering::Relaxed);
-        let is_used = state.running.load(Ordering::SeqCst) > 0 || polls != seen;
-        (idle, seen) = (if is_used { 0 } else { idle + 1 }, polls);
+        let (is_running, started) = state.polls();
+        (idle, seen) = (if is_running || started != seen { 0 } else { idle + 1 }, started);
         if idle < IDLE_PERIODS {
             drop(state);
             std::thread::sleep(PERIOD);
             continue;
         }
-        // `running` is read again after `asleep` is published: a poll that starts in between sees one or the other.
+        // The polls are read again after `asleep` is published: for one that starts in between, either this thread sees the poll or
+        // the poll sees `asleep`.
         state.asleep.store(true, Ordering::SeqCst);
-        let still_idle = state.running.load(Ordering::SeqCst) == 0;
+        let still_idle = !state.polls().0;
         let published = Arc::downgrade(&state);
         drop(state);
         if still_idle {

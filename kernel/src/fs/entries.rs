@@ -5,7 +5,7 @@ use std::slice;
 use std::sync::Arc;
 
 use super::Ino;
-use super::name::Name;
+use super::name::{Name, NameKey};
 
 /// Names per leaf, copied together on the first change after a snapshot. A larger value makes that change more expensive (64 names
 /// are 2 KiB), a smaller one makes the list of leaves of a large directory longer.
@@ -28,19 +28,21 @@ impl Entries {
     }
 
     pub(super) fn get(&self, name: &[u8]) -> Option<Ino> {
-        let leaf = self.leaves.get(self.leaf_of(name))?;
-        leaf.get(position(leaf, name).ok()?).map(|&(_, ino)| ino)
+        let key = NameKey::new(name);
+        let leaf = self.leaves.get(self.leaf_of(&key))?;
+        leaf.get(position(leaf, &key).ok()?).map(|&(_, ino)| ino)
     }
 
     /// Adds a name, or changes its inode.
     pub(super) fn insert(&mut self, name: Name, ino: Ino) {
+        let key = NameKey::new(name.as_bytes());
         // A name after all others belongs to the last leaf.
-        let index = self.leaf_of(name.as_bytes()).min(self.leaves.len().saturating_sub(1));
+        let index = self.leaf_of(&key).min(self.leaves.len().saturating_sub(1));
         let Some(shared) = self.leaves.get_mut(index) else {
             self.leaves.push(Arc::new(vec![(name, ino)]));
             return;
         };
-        let found = position(shared, name.as_bytes());
+        let found = position(shared, &key);
         if found == Err(LEAF) {
             // Names that arrive in order fill their leaves.
             self.leaves.push(Arc::new(vec![(name, ino)]));
@@ -66,9 +68,10 @@ impl Entries {
     }
 
     pub(super) fn remove(&mut self, name: &[u8]) {
-        let index = self.leaf_of(name);
+        let key = NameKey::new(name);
+        let index = self.leaf_of(&key);
         let Some(shared) = self.leaves.get_mut(index) else { return };
-        let Ok(at) = position(shared, name) else { return };
+        let Ok(at) = position(shared, &key) else { return };
         if shared.len() == 1 {
             self.leaves.remove(index);
         } else {
@@ -83,9 +86,10 @@ impl Entries {
     /// Returns the entries that follow this bound.
     pub(super) fn range(&self, start: Bound<&[u8]>) -> Iter<'_> {
         let (Bound::Included(name) | Bound::Excluded(name)) = start else { return self.iter() };
-        let rest = self.leaves.get(self.leaf_of(name)..).unwrap_or_default();
+        let key = NameKey::new(name);
+        let rest = self.leaves.get(self.leaf_of(&key)..).unwrap_or_default();
         let Some((first, leaves)) = rest.split_first() else { return Iter::default() };
-        let at = match position(first, name) {
+        let at = match position(first, &key) {
             Ok(at) if matches!(start, Bound::Excluded(_)) => at + 1,
             Ok(at) | Err(at) => at,
         };
@@ -124,13 +128,13 @@ impl Entries {
     }
 
     /// Returns the index of the leaf that holds a name, if any does.
-    fn leaf_of(&self, name: &[u8]) -> usize {
-        self.leaves.partition_point(|leaf| leaf.last().is_some_and(|(last, _)| last.as_bytes() < name))
+    fn leaf_of(&self, name: &NameKey<'_>) -> usize {
+        self.leaves.partition_point(|leaf| leaf.last().is_some_and(|(last, _)| last.cmp_key(name).is_lt()))
     }
 }
 
-fn position(leaf: &Leaf, name: &[u8]) -> Result<usize, usize> {
-    leaf.binary_search_by(|(entry, _)| entry.as_bytes().cmp(name))
+fn position(leaf: &Leaf, name: &NameKey<'_>) -> Result<usize, usize> {
+    leaf.binary_search_by(|(entry, _)| entry.cmp_key(name))
 }
 
 /// Entries in byte order.

@@ -31,12 +31,44 @@ impl Name {
         }
     }
 
+    /// Returns the first bytes as a number, padded with zeros. Numbers that differ compare like the names.
+    fn prefix(&self) -> u64 {
+        match self {
+            Self::Inline(_, bytes) => bytes.first_chunk().map_or(0, |first| u64::from_be_bytes(*first)),
+            Self::Shared(bytes) => prefix(bytes),
+        }
+    }
+
+    /// Compares with a key. Most comparisons of a search are decided by one comparison of numbers.
+    pub(super) fn cmp_key(&self, key: &NameKey<'_>) -> Ordering {
+        self.prefix().cmp(&key.prefix).then_with(|| self.as_bytes().cmp(key.bytes))
+    }
+
     pub(super) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Inline(len, bytes) => bytes.get(..usize::from(*len)).unwrap_or_default(),
             Self::Shared(bytes) => bytes,
         }
     }
+}
+
+/// A name to search.
+pub(super) struct NameKey<'a> {
+    bytes: &'a [u8],
+    prefix: u64,
+}
+
+impl<'a> NameKey<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, prefix: prefix(bytes) }
+    }
+}
+
+fn prefix(bytes: &[u8]) -> u64 {
+    if let Some(first) = bytes.first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    bytes.iter().zip((0..8).rev()).fold(0, |number, (byte, place)| number | u64::from(*byte) << (8 * place))
 }
 
 impl Borrow<[u8]> for Name {
@@ -68,5 +100,35 @@ impl Ord for Name {
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.as_bytes().escape_ascii())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_compare_with_keys_as_their_bytes_do() {
+        let long = [b'x'; NAME_MAX];
+        let names: [&[u8]; 13] = [
+            b"",
+            b"a",
+            b"a ",
+            b"ab",
+            b"abcdefg",
+            b"abcdefgh",
+            b"abcdefghi",
+            b"abcdefgz",
+            b"b",
+            b"\xff",
+            b"a name of more than 22 bytes",
+            b"a name of more than 22 bytes, too",
+            &long,
+        ];
+        for name in names {
+            for key in names {
+                assert_eq!(Name::new(name).cmp_key(&NameKey::new(key)), name.cmp(key), "{name:?} and {key:?}");
+            }
+        }
     }
 }

@@ -88,7 +88,11 @@ impl Stage {
     pub(super) fn call(&self, fds: &[(u32, u32)]) -> Call {
         Call::of(
             self,
-            &self.start(SpawnRequest { argv: vec![b"ask".to_vec()], fds: fds.to_vec(), ..SpawnRequest::default() }),
+            &self.start(SpawnRequest {
+                argv: ["ask"].into_iter().collect(),
+                fds: fds.to_vec(),
+                ..SpawnRequest::default()
+            }),
         )
     }
 

@@ -39,8 +39,8 @@ fn a_failed_execution_start_leaks_nothing() {
         (bad(|s| s.cwd = b"/none".to_vec()), Errno::Noent),
         (bad(|s| s.cwd = b"/etc/motd".to_vec()), Errno::Notdir),
         (bad(|s| s.cwd = Vec::new()), Errno::Noent),
-        (bad(|s| s.env = vec![vec![b'x'; 3 << 20]]), Errno::TooBig),
-        (bad(|s| s.argv = vec![b"a\0".to_vec()]), Errno::Inval),
+        (bad(|s| s.env = [vec![b'x'; 3 << 20]].into_iter().collect()), Errno::TooBig),
+        (bad(|s| s.argv = ["a\0"].into_iter().collect()), Errno::Inval),
     ] {
         assert_eq!(k.start_execution(spec).map(|_| ()), Err(errno));
     }

@@ -18,7 +18,7 @@ fn engine() -> ScriptedEngine {
 fn start_tool(sandbox: &VfsBackend, name: &str) -> (SharedKernel, ExecutionId, HostProcess) {
     let kernel = sandbox.kernel("test").unwrap();
     let spec = ExecutionSpec {
-        argv: vec![name.into()],
+        argv: [name].into_iter().collect(),
         cwd: b"/workspace".to_vec(),
         program: format!("/usr/local/bin/{name}").into_bytes(),
         output_bytes: 1 << 20,

@@ -67,8 +67,8 @@ impl TideboxProbe {
         });
         let environment = call.environment();
         let execution = ExecutionSpec {
-            argv: call.arguments().into_iter().map(String::into_bytes).collect(),
-            env: environment.iter().map(|(name, value)| format!("{name}={value}").into_bytes()).collect(),
+            argv: call.arguments().into_iter().collect(),
+            env: environment.iter().map(|(name, value)| format!("{name}={value}")).collect(),
             cwd: b"/".to_vec(),
             program: b"/bin/probe".to_vec(),
             stdin: call.input().to_vec(),

@@ -114,8 +114,7 @@ impl Fixture {
     pub(crate) fn run(&self, program: &str) -> RunResult {
         let kernel: SharedKernel = Arc::new(tidebox_core::lock::Mutex::new(self.kernel()));
         let spec = ExecutionSpec {
-            argv: vec![program.as_bytes().to_vec()],
-            env: Vec::new(),
+            argv: [program].into_iter().collect(),
             cwd: b"/".to_vec(),
             program: program.as_bytes().to_vec(),
             stdin: Vec::new(),

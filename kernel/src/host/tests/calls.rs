@@ -26,8 +26,8 @@ fn a_call_has_the_arguments_environment_and_cwd() {
         7
     });
     let start = stage.start(SpawnRequest {
-        argv: vec![b"ask".to_vec(), b"a b".to_vec(), Vec::new()],
-        env: vec![b"A=1".to_vec()],
+        argv: ["ask", "a b", ""].into_iter().collect(),
+        env: ["A=1"].into_iter().collect(),
         cwd: b"/tmp".to_vec(),
         fds: STREAMS.to_vec(),
         ..SpawnRequest::default()

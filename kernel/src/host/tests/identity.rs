@@ -7,7 +7,7 @@ use crate::kernel::USER;
 
 fn spawn(stage: &Stage, path: &[u8]) -> Result<bool, Errno> {
     let mut k = stage.k();
-    let request = SpawnRequest { path: path.to_vec(), argv: vec![path.to_vec()], ..SpawnRequest::default() };
+    let request = SpawnRequest { path: path.to_vec(), argv: [path].into_iter().collect(), ..SpawnRequest::default() };
     k.spawn(stage.root, request)?;
     Ok(k.take_pending(stage.execution).pop().expect("started").host.is_some())
 }

@@ -7,7 +7,7 @@ use crate::exec::SpawnRequest;
 use crate::exit::WaitTarget;
 use crate::guest_memory::GuestMemory;
 use crate::kernel::Kernel;
-use crate::process::Pid;
+use crate::process::{CStringList, Pid};
 use crate::signal::{Signal, UNCATCHABLE};
 use crate::syscall::{SyscallError, SyscallOutcome, blocking_call, call, check_not_killed};
 use crate::wasi::arg::{self, address, put_u32, put_u64};
@@ -49,10 +49,10 @@ fn parse(bytes: &[u8]) -> Option<SpawnRequest> {
         return None;
     }
     let request = SpawnRequest {
-        path: rest.bytes()?,
-        argv: rest.list(Cursor::bytes)?,
-        env: rest.list(Cursor::bytes)?,
-        cwd: rest.bytes()?,
+        path: rest.bytes()?.to_vec(),
+        argv: rest.strings()?,
+        env: rest.strings()?,
+        cwd: rest.bytes()?.to_vec(),
         fds: rest.list(|rest| Some((rest.u32()?, rest.u32()?)))?,
         group: rest.u32()?,
         ignored: rest.u64()?,
@@ -76,11 +76,24 @@ impl Cursor<'_> {
         Some(u64::from_le_bytes(*value))
     }
 
-    fn bytes(&mut self) -> Option<Vec<u8>> {
+    fn bytes(&mut self) -> Option<&[u8]> {
         let len = self.u32()? as usize;
         let (value, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
-        Some(value.to_vec())
+        Some(value)
+    }
+
+    fn strings(&mut self) -> Option<CStringList> {
+        let count = self.u32()?;
+        let (mut ahead, mut capacity) = (Cursor(self.0), 0);
+        for _ in 0..count {
+            capacity += ahead.bytes()?.len() + 1;
+        }
+        let mut list = CStringList::with_capacity(capacity);
+        for _ in 0..count {
+            list.push(&[self.bytes()?]);
+        }
+        Some(list)
     }
 
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
