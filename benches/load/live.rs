@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use super::{Dice, Footprint, compare, sandbox, warm};
+use super::{Dice, Footprint, compare, fill_all_pool_slots, sandbox, warm};
 
 /// Concurrent sandboxes.
 const WORKERS: u64 = 24;
@@ -29,6 +29,9 @@ type Outcome = Result<(), String>;
 /// after the first: what is kept on purpose is kept then.
 pub(super) async fn soak(rounds: u32, round: Duration) -> Vec<String> {
     warm(8).await;
+    if round >= Duration::from_secs(60) {
+        fill_all_pool_slots().await;
+    }
     let mut errors = Vec::new();
     let mut before = None;
     for number in 1..=rounds {
