@@ -65,6 +65,15 @@ async function used(work) {
   return [value, [...workers]];
 }
 
+/** As `used`, again while a Worker that prepares programs gets messages at the same time. */
+async function usedByCalls(work) {
+  for (let attempt = 0; ; attempt++) {
+    const [, found] = await used(work);
+    if (found.length === 1 || attempt === 50) return found;
+    await pause(100);
+  }
+}
+
 const closeAll = (sandboxes) => Promise.all(sandboxes.map((sandbox) => sandbox.close()));
 
 describe("sandboxes in one Worker", () => {
@@ -83,8 +92,8 @@ describe("sandboxes in one Worker", () => {
   test("share it, and may have one of their own", async () => {
     const first = await create();
     const [second, own] = await Promise.all([create(), Sandbox.create({ thread: "own" })]);
-    const [, shared] = await used(async () => [await first.ls("/"), await second.ls("/")]);
-    const [, single] = await used(() => own.ls("/"));
+    const shared = await usedByCalls(async () => [await first.ls("/"), await second.ls("/")]);
+    const single = await usedByCalls(() => own.ls("/"));
     // Without JSPI sandboxes that were created at once are in several.
     assert.ok(shared.length === 1 || !jspi);
     assert.deepEqual([single.length, shared.includes(single[0])], [1, false]);
