@@ -13,7 +13,7 @@ export interface SandboxWorker {
   send(message: WorkerInput): void;
   /** Terminates it immediately. */
   terminate(): void;
-  /** True if it ends when it receives an the message `end`. */
+  /** True if it ends when it receives the message `end`. */
   readonly canEnd?: boolean;
   /** Sets whether it keeps the process alive. */
   hold(hold: boolean): void;

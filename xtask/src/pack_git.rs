@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest as _, Sha256};
 
 use crate::c_runtime::{self, Zig};
-use crate::project::Project;
+use crate::project::{Project, list_files};
 use crate::step::{Progress, hex, output, run};
 
 const RETRY: &str = "cargo xtask pack git";
@@ -157,9 +157,8 @@ fn fetch(project: &Project, progress: &mut Progress, dir: &Path) -> Result<()> {
 fn hash_sources(project: &Project) -> Result<String> {
     let mut files = Vec::new();
     for part in ["packs/git", "packs/c-runtime/include", "packs/c-runtime/src"] {
-        list_files(&project.root.join(part), &mut files)?;
+        files.extend(list_files(&project.root.join(part))?);
     }
-    files.sort();
     files.extend(["xtask/src/pack_git.rs", "xtask/src/c_runtime.rs"].map(|file| project.root.join(file)));
     files.push(project.dist().join("git-remote-http.wasm"));
     let mut hash = Sha256::new();
@@ -172,18 +171,6 @@ fn hash_sources(project: &Project) -> Result<String> {
         hash.update(bytes);
     }
     Ok(hex(&hash.finalize()))
-}
-
-fn list_files(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            list_files(&entry.path(), files)?;
-        } else {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
 }
 
 /// Runs `cargo xtask pack git`.

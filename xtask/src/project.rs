@@ -77,3 +77,17 @@ pub(crate) fn empty_dir(dir: PathBuf) -> Result<PathBuf> {
     fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
     Ok(dir)
 }
+
+/// Returns all files below a directory, sorted.
+pub(crate) fn list_files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    let mut dirs = vec![dir.to_path_buf()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).with_context(|| format!("cannot list {}", dir.display()))? {
+            let path = entry?.path();
+            if path.is_dir() { dirs.push(path) } else { all.push(path) }
+        }
+    }
+    all.sort();
+    Ok(all)
+}

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::{RETRY, pages};
-use crate::project::Project;
+use crate::project::{Project, list_files};
 use crate::step::Progress;
 
 /// The version of mdBook. Another 0.5 on `PATH` is used, too: the format of `book.toml` is the same.
@@ -69,7 +69,7 @@ fn stage(project: &Project, to: &Path) -> Result<()> {
         fs::remove_dir_all(to).with_context(|| format!("cannot remove {}", to.display()))?;
     }
     let docs = project.root.join("docs");
-    for from in pages::files(&docs)? {
+    for from in list_files(&docs)? {
         let copy = to.join(from.strip_prefix(&docs)?);
         fs::create_dir_all(copy.parent().unwrap_or(to))?;
         if from.extension().is_some_and(|extension| extension == "md") {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use anyhow::{Context, Result, bail};
 
-use crate::project::Project;
+use crate::project::{Project, list_files};
 
 /// The table of contents of the book.
 pub(super) const SUMMARY: &str = "docs/SUMMARY.md";
@@ -30,27 +30,13 @@ pub(super) type Pages = BTreeMap<String, String>;
 /// Reads the pages of `docs`.
 pub(super) fn read(project: &Project) -> Result<Pages> {
     let mut pages = Pages::new();
-    for path in files(&project.root.join("docs"))? {
+    for path in list_files(&project.root.join("docs"))? {
         if path.extension().is_some_and(|extension| extension == "md") {
             let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
             pages.insert(relative(project, &path), text);
         }
     }
     Ok(pages)
-}
-
-/// All files below a directory.
-pub(super) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut all = Vec::new();
-    let mut dirs = vec![dir.to_path_buf()];
-    while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(&dir).with_context(|| format!("cannot list {}", dir.display()))? {
-            let path = entry?.path();
-            if path.is_dir() { dirs.push(path) } else { all.push(path) }
-        }
-    }
-    all.sort();
-    Ok(all)
 }
 
 /// A path relative to the root, with `/`.
@@ -77,7 +63,7 @@ pub(super) fn check(project: &Project, pages: &Pages) -> Result<()> {
         }
     }
     check_summary(pages, &mut errors)?;
-    for image in files(&project.root.join("docs/images"))? {
+    for image in list_files(&project.root.join("docs/images"))? {
         let name = relative(project, &image);
         let is_source = image.extension().is_some_and(|extension| extension == "txt" || extension == "css");
         if !is_source && !referenced.contains(&name) {

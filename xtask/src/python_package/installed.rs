@@ -1,13 +1,12 @@
 //! Tests of installed wheels whose cache directory is empty.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
 use super::{RETRY, empty_dir, install};
-use crate::project::Project;
+use crate::project::{Project, list_files};
 use crate::step::Progress;
 
 /// Runs a command and a pipeline with the compiled programs of the wheel. Nothing may be compiled: the cache stays empty.
@@ -19,7 +18,7 @@ pub(super) fn test_archive(project: &Project, progress: &mut Progress, wheel: &P
             let (stdout, stderr) = output(tidebox(&python, &cache, script))?;
             ensure!(stdout == expected && stderr.is_empty(), "{script} printed {stdout:?} and {stderr:?}");
         }
-        let files = files(&cache)?;
+        let files = list_files(&cache)?;
         ensure!(files.is_empty(), "programs of the wheel were compiled: {files:?}");
         Ok(())
     })
@@ -72,17 +71,4 @@ fn output(mut command: Command) -> Result<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     ensure!(output.status.success(), "{command:?} ended with {}: {}", output.status, text(&output.stderr));
     Ok((text(&output.stdout), text(&output.stderr)))
-}
-
-/// Returns the files below a directory.
-fn files(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => found.extend(files(&entry.path())?),
-            false => found.push(entry.path()),
-        }
-    }
-    Ok(found)
 }
