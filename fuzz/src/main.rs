@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "progress on stdout is the purpose of this program")]
 
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,8 @@ use tidebox_fuzz::{Dice, TARGETS, Target, examples, mutate};
 const USAGE: &str = "\
 usage: tidebox-fuzz [--minutes N] [--seed N] [TARGET...]   run all targets, or these, for N minutes or a few inputs each
        tidebox-fuzz TARGET FILE                            run one input
-       tidebox-fuzz --list                                 list the targets";
+       tidebox-fuzz --list                                 list the targets
+       tidebox-fuzz --seeds DIR                            write the seeds of each target to DIR/TARGET, for libFuzzer";
 
 /// Timeout of one input: many times the time of the slowest one on a loaded host.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -46,7 +48,7 @@ fn parse_args() -> Option<Args> {
             "--here" => args.in_process = true,
             name => match TARGETS.iter().find(|target| target.name == name) {
                 Some(target) => args.targets.push(target),
-                None if std::path::Path::new(name).is_file() => args.file = Some(name.to_owned()),
+                None if Path::new(name).is_file() => args.file = Some(name.to_owned()),
                 None => return None,
             },
         }
@@ -63,6 +65,9 @@ fn main() -> ExitCode {
             println!("{}", target.name);
         }
         return ExitCode::SUCCESS;
+    }
+    if let (Some("--seeds"), Some(dir)) = (std::env::args().nth(1).as_deref(), std::env::args_os().nth(2)) {
+        return write_seeds(Path::new(&dir));
     }
     let Some(args) = parse_args() else {
         eprintln!("{USAGE}");
@@ -176,8 +181,23 @@ fn watch(target: &'static Target, current: Arc<Mutex<Vec<u8>>>, count: Arc<Atomi
     });
 }
 
+fn write_seeds(dir: &Path) -> ExitCode {
+    for target in &TARGETS {
+        let dir = dir.join(target.name);
+        let written = std::fs::create_dir_all(&dir).and_then(|()| {
+            let mut seeds = examples(target.name).into_iter().enumerate();
+            seeds.try_for_each(|(number, seed)| std::fs::write(dir.join(number.to_string()), seed))
+        });
+        if let Err(error) = written {
+            eprintln!("cannot write the seeds to {}: {error}", dir.display());
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
 fn save_finding(target: &Target, input: &[u8]) {
-    let file = std::path::Path::new(FINDINGS).join(target.name);
+    let file = Path::new(FINDINGS).join(target.name);
     if let Err(error) = std::fs::create_dir_all(FINDINGS).and_then(|()| std::fs::write(&file, input)) {
         eprintln!("{}: {error}", file.display());
     }
