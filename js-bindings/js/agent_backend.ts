@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The methods that Deep Agents calls on a backend, common to the local and the remote class. */
 
-import { checkArguments, defined, invalidOptions, isContent, isText } from "./check.js";
+import { checkArguments, defined, isContent, isText } from "./check.js";
 import type { CallOptions, Command, ExecuteOptions } from "./options.js";
 import { checkCommand, checkSignal } from "./options.js";
 import type {
@@ -11,6 +11,7 @@ import type {
 import { errorCode, messageOf } from "./error_message.js";
 import type { RunningCommand } from "./output.js";
 import { runCommand } from "./output.js";
+import { checkPort } from "./ports.js";
 import type { ProcessBackend, ProcessInfo, ProcessOptions } from "./process.js";
 import type { SandboxUsage } from "./usage.js";
 import { Process, checkProcessCommand, checkProcessOptions, constructorKey } from "./process.js";
@@ -29,6 +30,8 @@ export interface BackendConnection extends ProcessBackend {
   execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
   /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
   callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
+  /** Returns the address of a port. */
+  portEndpoint(port: number, signal: AbortSignal | undefined): Promise<PortEndpoint>;
   /** Returns the resources in use. */
   usage(signal: AbortSignal | undefined): Promise<SandboxUsage>;
 }
@@ -116,18 +119,16 @@ export abstract class AgentBackend {
    * Returns the address at which clients outside the sandbox reach a program that listens at this port. The program may start to
    * listen later. A request needs the headers of the endpoint, which may contain a credential.
    *
-   * @throws {SandboxError} `UNSUPPORTED` for a local sandbox, and for a provider without such addresses; `INVALID_OPTIONS` for an
-   * invalid port; and for a sandbox that is not open.
+   * The address of a local sandbox is a free port of this computer's 127.0.0.1. It remains until the sandbox is closed, and later
+   * calls return it again; `expose` of `Sandbox` opens one that can be closed.
+   *
+   * @throws {SandboxError} `UNSUPPORTED` for a local sandbox in a page and without JSPI, and for a provider without such addresses;
+   * `UNAVAILABLE` if this computer has no free port; `INVALID_OPTIONS` for an invalid port; and for a sandbox that is not open.
    */
   async portEndpoint(port: number, options?: CallOptions): Promise<PortEndpoint> {
     checkSignal(options?.signal);
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw invalidOptions(`port must be a number from 1 to 65535, not ${String(port)}`);
-    }
-    const { url, headers } = await this.#backend().callUntil<{ url: string; headers: [string, string][] }>(
-      options?.signal, "portEndpoint", [port],
-    );
-    return { url, headers: Object.fromEntries(headers) };
+    checkPort(port);
+    return this.#backend().portEndpoint(port, options?.signal);
   }
 
   /**

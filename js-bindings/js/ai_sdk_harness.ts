@@ -35,8 +35,9 @@ export interface NetworkSandboxSession extends SandboxSession {
   /** Empty: the ports that a sandbox has opened are not known before {@link getPortEndpoint}. */
   readonly ports: readonly number[];
   /**
-   * Returns the address of a server in the sandbox of a provider, and the headers that requests need. Rejects with a
-   * `HarnessCapabilityUnsupportedError` for a local sandbox, which clients outside do not reach.
+   * Returns the address of a server in the sandbox, and the headers that requests need. That of a local sandbox is a port of this
+   * computer's 127.0.0.1, until the sandbox is closed. Rejects with a `HarnessCapabilityUnsupportedError` where clients outside
+   * do not reach the sandbox.
    */
   readonly getPortEndpoint: (options: PortOptions) => Promise<PortAddress>;
   /** Returns the URL of {@link getPortEndpoint}. Rejects if requests need headers, too. */

@@ -12,8 +12,9 @@ import type { Gateway } from "./gateway.js";
 import { fetchGateway } from "./gateway.js";
 import { HostCalls } from "./host_calls.js";
 import { hasJspi } from "./suspension.js";
-import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, SandboxReport } from "./messages.js";
+import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, PortEvent, SandboxReport } from "./messages.js";
 import { CANCEL_SLOTS } from "./messages.js";
+import type { PortEndpoint } from "./agent_backend.js";
 import type { Checked, Command, ExecuteOptions, OutputChunk } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import { rewriteModule } from "./pack_work.js";
@@ -21,6 +22,9 @@ import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite } from "./platform.js";
 import type { PoolWorker, Seat, Thread } from "./pool.js";
 import { takeSeat } from "./pool.js";
+import type { PortStream } from "./port_streams.js";
+import { PortStreams } from "./port_streams.js";
+import { ExposedPorts } from "./ports.js";
 import type { ProcessInfo, ProcessKey, ProcessOptions, ProcessOutput } from "./process.js";
 import { ProcessRegistry, replyOfLost } from "./process_registry.js";
 import type { ExecuteResult } from "./protocol.js";
@@ -96,9 +100,10 @@ interface SeatState {
   readonly seat: Seat;
   readonly tools: HostCalls;
   readonly requests: Requests;
+  readonly ports: PortStreams;
 }
 
-/** The number of the last call, or interpreter, in this process. */
+/** The number of the last call, interpreter or connection in this process. */
 let lastNumber = 0;
 
 export class Connection {
@@ -122,6 +127,8 @@ export class Connection {
   #isOpen = false;
   #hasInterpreters = false;
   readonly #processes = new ProcessRegistry();
+  /** Ports of this computer that lead to the sandbox. They stay open when it is restarted. */
+  readonly exposed: ExposedPorts;
   /** Set when the sandbox is closed. */
   #closing: Promise<void> | undefined;
   #id = "";
@@ -140,6 +147,10 @@ export class Connection {
     this.#checked = checked;
     this.#thread = checked.thread;
     this.#options = checked.kernel;
+    this.exposed = new ExposedPorts({
+      listen: (hostPort, connect) => platform.listen(hostPort, connect),
+      connectPort: (port, waits, signal) => this.connectPort(port, waits, signal),
+    });
   }
 
   get id(): string {
@@ -192,7 +203,7 @@ export class Connection {
       await opened;
     } catch (error) {
       if (this.#state === state) this.#state = undefined;
-      stopState(state);
+      stopState(state, closedError());
       void state.seat.leave(false);
       throw error;
     } finally {
@@ -230,7 +241,12 @@ export class Connection {
     const respond = (response: HostResponse) => {
       if (this.#state?.seat === seat) seat.send({ sandbox: seat.sandbox, response });
     };
-    this.#state = { seat, tools: new HostCalls(this.#checked.tools, respond), requests: new Requests(() => this.#gateway, respond) };
+    this.#state = {
+      seat,
+      tools: new HostCalls(this.#checked.tools, respond),
+      requests: new Requests(() => this.#gateway, respond),
+      ports: new PortStreams(respond, (isKept) => seat.keep(isKept)),
+    };
     return this.#state;
   }
 
@@ -284,9 +300,10 @@ export class Connection {
   #crashed(cause: unknown, isCause: boolean): void {
     const reason = messageOf(cause);
     if (this.#closing !== undefined) {
-      stopState(this.#state);
+      const error = new SandboxError(`the worker of the sandbox has ended: ${reason}`, "CLOSED");
+      stopState(this.#state, error);
       this.#state = undefined;
-      return this.#reject(new SandboxError(`the worker of the sandbox has ended: ${reason}`, "CLOSED"));
+      return this.#reject(error);
     }
     if (isCause) this.#separate();
     if (this.#opened !== undefined) {
@@ -305,13 +322,13 @@ export class Connection {
   }
 
   /** Ends the sandbox in its worker. It is created again with the next call. Pending calls reject with `why`. */
-  #restart(why: Error): void {
+  #restart(why: SandboxError): void {
     const state = this.#state;
     this.#state = undefined;
     this.#hasInterpreters = false;
     this.#processes.workerEnded();
     this.#options.id = this.#id;
-    stopState(state);
+    stopState(state, why);
     const left = state?.seat.leave(this.#pending.size > 0);
     this.#recreate = async () => {
       if (await left) this.#separate();
@@ -344,7 +361,7 @@ export class Connection {
     this.#thread = "pool";
     this.#options.id = this.#id;
     this.#state = undefined;
-    stopState(state);
+    stopState(state, movedError());
     this.#recreate = () => this.open();
     void state.seat.leave(false);
   }
@@ -384,7 +401,8 @@ export class Connection {
 
   /** True if another worker can continue from the options and the changes. */
   get #isMovable(): boolean {
-    return this.#pending.size === 0 && !this.#hasInterpreters && !this.#processes.isUsed && !this.#copiesOnWrite;
+    const isUsed = this.#hasInterpreters || this.#processes.isUsed || this.#state?.ports.isUsed === true;
+    return this.#pending.size === 0 && !isUsed && !this.#copiesOnWrite;
   }
 
   /** Bytes from which another worker would continue. */
@@ -394,7 +412,7 @@ export class Connection {
 
   #move(state: SeatState): void {
     this.#options.id = this.#id;
-    stopState(state);
+    stopState(state, movedError());
     this.#recreate = () => this.open();
     const ready = this.#opening();
     ready.catch(() => {});
@@ -448,11 +466,10 @@ export class Connection {
     signal: AbortSignal | undefined, method: string, args: readonly unknown[], context: CallContext = {},
   ): Promise<T> {
     if (!signal) return this.call<T>(method, args, context);
-    const aborted = () => new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal.reason });
-    if (signal.aborted) throw aborted();
+    if (signal.aborted) throw abortedError(signal);
     let stop = () => {};
     const cancelled = new Promise<never>((_, reject) => {
-      stop = () => reject(aborted());
+      stop = () => reject(abortedError(signal));
       signal.addEventListener("abort", stop, { once: true });
     });
     try {
@@ -500,6 +517,32 @@ export class Connection {
       if (late === undefined) throw error;
       return late.value;
     }
+  }
+
+  /** Connects to a server of the sandbox. `waits`: until the server accepts the connection. */
+  async connectPort(port: number, waits: boolean, signal: AbortSignal | undefined): Promise<PortStream> {
+    const number = ++lastNumber;
+    let stream: PortStream | undefined;
+    const onCall = () => {
+      stream = this.#state?.ports.add(number);
+      // It was aborted while the call waited for its worker.
+      if (signal?.aborted) stream?.close();
+    };
+    try {
+      await this.callUntil<void>(signal, "connectPort", [number, port, waits], { onCall });
+    } catch (error) {
+      stream?.close();
+      throw error;
+    }
+    if (stream === undefined) throw closedError();
+    stream.start();
+    return stream;
+  }
+
+  async portEndpoint(port: number, signal: AbortSignal | undefined): Promise<PortEndpoint> {
+    if (signal?.aborted) throw abortedError(signal);
+    const { url } = await this.exposed.endpoint(port);
+    return { url, headers: {} };
   }
 
   /** Runs code in the interpreter with this number. */
@@ -579,7 +622,7 @@ export class Connection {
 
   /** Restores a snapshot. Later changes are relative to it. */
   async restore(bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) throw new SandboxError("the call was aborted by its caller", "ABORTED");
+    if (signal?.aborted) throw abortedError(signal);
     const onResult = () => {
       this.#startFrom(bytes);
       this.#forgetChanges();
@@ -600,7 +643,8 @@ export class Connection {
   }
 
   async #close(): Promise<void> {
-    const error = new SandboxError("the sandbox was closed", "CLOSED");
+    const error = closedError();
+    const exposed = this.exposed.close();
     this.#recreate = undefined;
     this.#isOpen = false;
     this.#opened?.reject(error);
@@ -610,9 +654,10 @@ export class Connection {
     const state = this.#state;
     this.#state = undefined;
     this.#forgetChanges();
-    stopState(state);
+    stopState(state, error);
     void state?.seat.leave(hasCalls);
     this.#reject(error);
+    await exposed;
   }
 
   /** Ends the commands and processes of the sandbox. Returns true if the worker does not respond. */
@@ -630,9 +675,27 @@ export class Connection {
   }
 }
 
-function handleRequest({ tools, requests }: SeatState, request: HostRequest): void {
-  if (request.type.startsWith("tool")) tools.handle(request);
+function handleRequest({ tools, requests, ports }: SeatState, request: HostRequest): void {
+  if (isPortEvent(request)) ports.handle(request);
+  else if (request.type.startsWith("tool")) tools.handle(request);
   else requests.handle(request);
+}
+
+function isPortEvent(request: HostRequest): request is PortEvent {
+  return request.type.startsWith("port");
+}
+
+function closedError(): SandboxError {
+  return new SandboxError("the sandbox was closed", "CLOSED");
+}
+
+/** For what a sandbox that moves does not have. */
+function movedError(): SandboxError {
+  return new SandboxError("the sandbox was restarted in another worker", "RESTARTED");
+}
+
+function abortedError(signal: AbortSignal): SandboxError {
+  return new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal.reason });
 }
 
 /** Result of a command whose worker was terminated: its output is lost, only the message remains. */
@@ -641,15 +704,16 @@ function messageOnlyResult(output: string) {
   return { output, stdout: "", stderr: output, stdoutBytes: new Uint8Array(0), stderrBytes, truncated: false };
 }
 
-/** Stops the handlers of a sandbox's requests. */
-function stopState(state: SeatState | undefined): void {
+/** Stops the handlers of a sandbox's requests, and its connections. */
+function stopState(state: SeatState | undefined, why: SandboxError): void {
   state?.tools.stop();
   state?.requests.stop();
+  state?.ports.stop(why);
 }
 
 const CODES: Readonly<Record<string, SandboxErrorCode>> = {
   closed: "CLOSED", invalid_request: "INVALID_OPTIONS", file_operation_failed: "FILE_OPERATION_FAILED", unsupported: "UNSUPPORTED",
-  quota_exceeded: "QUOTA_EXCEEDED",
+  quota_exceeded: "QUOTA_EXCEEDED", unavailable: "UNAVAILABLE", timeout: "TIMEOUT",
 };
 
 function toSandboxError({ kind, message }: Failure): SandboxError {

@@ -748,6 +748,18 @@ export function netSend(sandbox: number, request: number, details: OutgoingReque
   listener?.request(sandbox, { type: "netSend", request, details });
 }
 
+export function portChunk(sandbox: number, stream: number, chunk: Uint8Array): void {
+  listener?.request(sandbox, { type: "portChunk", stream, chunk: chunk.slice() });
+}
+
+export function portEnded(sandbox: number, stream: number, isReset: boolean): void {
+  listener?.request(sandbox, { type: "portEnded", stream, isReset });
+}
+
+export function portWritten(sandbox: number, stream: number, isOpen: boolean): void {
+  listener?.request(sandbox, { type: "portWritten", stream, isOpen });
+}
+
 export function netBody(sandbox: number, request: number, chunk: Uint8Array, end: boolean): void {
   listener?.request(sandbox, { type: "netBody", request, chunk: chunk.slice(), end });
 }

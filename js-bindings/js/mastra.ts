@@ -15,13 +15,15 @@
 import type { SandboxProvider } from "@mastra/core/editor";
 import { MastraSandbox, SandboxNotReadyError, validateSandboxFileMode } from "@mastra/core/workspace";
 import type {
-  CommandResult, ExecuteCommandOptions, MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult,
-  WriteFilesOptions,
+  CommandResult, ExecuteCommandOptions, MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxNetworking,
+  SandboxStartResult, WriteFilesOptions,
 } from "@mastra/core/workspace";
 import { Sandbox } from "tidebox";
 
 import { WORKSPACE, checkResult, resolvePath, run, writeBytes } from "./adapter.js";
 import type { AgentBackend } from "./agent_backend.js";
+import { SandboxError } from "./error.js";
+import { messageOf } from "./error_message.js";
 import type { StartOptions } from "./mastra_processes.js";
 import { TideboxProcess, TideboxProcessManager, WAITED, unsupported } from "./mastra_processes.js";
 import type { SandboxOptions } from "./options.js";
@@ -54,6 +56,8 @@ export class TideboxSandbox extends MastraSandbox {
   status: ProviderStatus = "pending";
   /** True: {@link snapshot} keeps the files. */
   override readonly supportsCheckpoints = true;
+  /** Addresses of servers in the sandbox. That of a local sandbox is a port of this computer's 127.0.0.1, until the sandbox stops. */
+  override readonly networking: SandboxNetworking = { getPortUrl: (port) => this.#portUrl(port) };
 
   readonly #options: TideboxSandboxOptions;
   readonly #created = new Date();
@@ -152,6 +156,17 @@ export class TideboxSandbox extends MastraSandbox {
     return new TideboxSandbox({ ...same, id, env: { ...same.env, ...env }, cwd: workingDirectory ?? cwd });
   }
 
+  /** `null` if the sandbox does not run. */
+  async #portUrl(port: number): Promise<string | null> {
+    if (this.#sandbox?.isRunning !== true) return null;
+    const { url, headers } = await this.#sandbox.portEndpoint(port).catch((error: unknown) => {
+      if (SandboxError.isInstance(error) && error.code === "UNSUPPORTED") throw unsupported("addresses of ports here", messageOf(error));
+      throw error;
+    });
+    if (Object.keys(headers).length > 0) throw unsupported("ports whose requests need headers", "use backend.portEndpoint()");
+    return url;
+  }
+
   /** Writes files with their modes and creates missing directories. */
   override async writeFiles(files: SandboxFileInput[], { abortSignal }: WriteFilesOptions = {}): Promise<void> {
     for (const { mode } of files) if (mode !== undefined) validateSandboxFileMode(mode);
@@ -171,7 +186,7 @@ export class TideboxSandbox extends MastraSandbox {
     return this.#options.instructions ?? [
       "Commands run in bash in an isolated sandbox with about two hundred commands.",
       `They start in ${this.workingDirectory}.`,
-      "There are no package managers, no root and no exposed ports. The standard input of a command is empty.",
+      "There are no package managers and no root. The standard input of a command is empty.",
     ].join(" ");
   }
 

@@ -186,8 +186,12 @@ export interface ReplyHead {
   readonly answeredMs: number;
 }
 
-/** Requests of a worker to the application: calls of its functions, and network requests. */
+/**
+ * Requests of a worker to the application: calls of its functions, and network requests. Also what happens to connections that the
+ * application has made to servers of the sandbox.
+ */
 export type HostRequest =
+  | PortEvent
   | { readonly type: "toolCall"; readonly call: number; readonly details: ToolCall }
   | { readonly type: "toolReply"; readonly call: number; readonly request: number; readonly good: boolean; readonly bytes: Uint8Array }
   | { readonly type: "toolCancelled"; readonly call: number }
@@ -198,14 +202,28 @@ export type HostRequest =
   | { readonly type: "netPull"; readonly request: number }
   | { readonly type: "netCancelled"; readonly request: number };
 
-/** A response of the application to a sandbox. */
+/** An event of a connection to a server of the sandbox. */
+export type PortEvent =
+  | { readonly type: "portChunk"; readonly stream: number; readonly chunk: Uint8Array }
+  /** The data of the server has ended, or it has closed the connection without reading all data. */
+  | { readonly type: "portEnded"; readonly stream: number; readonly isReset: boolean }
+  /** A chunk was written, or the server no longer reads. */
+  | { readonly type: "portWritten"; readonly stream: number; readonly isOpen: boolean };
+
+/** A response of the application to a sandbox, or a message of one of its connections to servers. */
 export interface SandboxResponse {
   readonly sandbox: number;
   readonly response: HostResponse;
 }
 
-/** Responses of the application: an export of `src/host_tool.rs` or `src/gateway.rs` and its arguments after the sandbox. */
+/**
+ * Messages of the application: an export of `src/host_tool.rs`, `src/gateway.rs` or `src/ports.rs`, and its arguments after the
+ * sandbox.
+ */
 export type HostResponse =
+  | { readonly callback: "portPull"; readonly args: readonly [stream: number, chunks: number] }
+  | { readonly callback: "portWrite"; readonly args: readonly [stream: number, chunk: Uint8Array] }
+  | { readonly callback: "portEnd" | "portClose"; readonly args: readonly [stream: number] }
   | { readonly callback: "toolReads"; readonly args: readonly [call: number, request: number, maxBytes: number] }
   | { readonly callback: "toolWrites"; readonly args: readonly [call: number, request: number, stderr: boolean, bytes: Uint8Array] }
   | { readonly callback: "toolReadsFile"; readonly args: readonly [call: number, request: number, path: Uint8Array, maxBytes: number] }

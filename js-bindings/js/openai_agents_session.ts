@@ -8,7 +8,7 @@ import {
   SandboxWorkspaceReadNotFoundError, WorkspacePathPolicy, resolveSandboxArchiveLimits,
 } from "@openai/agents-core/sandbox";
 import type {
-  ExecCommandArgs, ListDirectoryArgs, Manifest, MaterializeEntryArgs, ReadFileArgs, SandboxArchiveLimits,
+  ExecCommandArgs, ExposedPortEndpoint, ListDirectoryArgs, Manifest, MaterializeEntryArgs, ReadFileArgs, SandboxArchiveLimits,
   SandboxDirectoryEntry, SandboxExecResult, SandboxSession, SandboxSessionState, SnapshotSpec, ViewImageArgs,
   WorkspaceArchiveData, WorkspaceArchiveOptions,
 } from "@openai/agents-core/sandbox";
@@ -233,11 +233,21 @@ export class TideboxSandboxSession implements SandboxSession<TideboxSessionState
     this.#archiveLimits = limits;
   }
 
-  /** Throws: a sandbox exposes no ports. */
-  async resolveExposedPort(port: number): Promise<never> {
-    const hint = "run the server on the host and allow the sandbox to reach it with the option network";
-    const message = `tidebox exposes no ports, so port ${port} has no address; ${hint}`;
-    throw new SandboxExposedPortUnavailableError(message, { port });
+  /**
+   * Returns the address of a server in the sandbox, which may start later. That of a local sandbox is a port of this computer's
+   * 127.0.0.1, until the sandbox is closed.
+   *
+   * @throws {SandboxExposedPortUnavailableError} if clients outside cannot reach the port without headers, with the reason.
+   */
+  async resolveExposedPort(port: number): Promise<ExposedPortEndpoint> {
+    const unavailable = (reason: string) => new SandboxExposedPortUnavailableError(`port ${port} has no address: ${reason}`, { port });
+    const endpoint = await this.#sandbox.portEndpoint(port).catch((error: unknown) => {
+      throw unavailable(messageOf(error));
+    });
+    if (Object.keys(endpoint.headers).length > 0) throw unavailable("its requests need headers; use portEndpoint of the sandbox");
+    const url = new URL(endpoint.url);
+    const tls = url.protocol === "https:";
+    return { host: url.hostname, port: url.port === "" ? (tls ? 443 : 80) : Number(url.port), tls, url: endpoint.url };
   }
 
   #policy(): WorkspacePathPolicy {

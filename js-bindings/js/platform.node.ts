@@ -41,6 +41,7 @@ export const node: Platform = {
   defaultThread: "pool",
   connectsByName: false,
   gateway: async () => (await import("./gateway.node.js")).gateway,
+  listen: async (hostPort, connect) => (await import("./expose.node.js")).listen(hostPort, connect),
   directory(path) {
     if (process.platform === "win32") throw new Error("host directories are supported only on Unix");
     return resolve(path instanceof URL || path.startsWith("file:") ? fileURLToPath(path) : path);

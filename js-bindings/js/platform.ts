@@ -7,6 +7,7 @@ import type { Gateway } from "./gateway.js";
 import type { WorkerInput, WorkerOutput } from "./messages.js";
 import type { PackOption } from "./options.js";
 import type { LocatedPack } from "./packs.js";
+import type { Listen } from "./ports.js";
 
 /** A worker that runs sandboxes. */
 export interface SandboxWorker {
@@ -54,6 +55,8 @@ export interface Platform {
   readonly connectsByName: boolean;
   /** Returns the gateway that sends the requests of sandboxes. */
   gateway(): Promise<Gateway>;
+  /** Opens a port of this computer. Rejects if the platform has none. */
+  readonly listen: Listen;
   /** Returns the absolute path of a host directory. Throws if the platform has none. */
   directory(path: string | URL): string;
   /** Locates an installed pack. Throws if it is not installed. */

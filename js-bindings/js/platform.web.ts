@@ -1,5 +1,6 @@
 /** Browsers. */
 
+import { SandboxError } from "./error.js";
 import { isWorkerLock, newLock, watchLock } from "./worker_lock.web.js";
 import type { CallerModule, Platform } from "./platform.js";
 
@@ -79,6 +80,9 @@ export const web: Platform = {
   defaultThread: "own",
   connectsByName: true,
   gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
+  async listen() {
+    throw new SandboxError("a page cannot listen on a port of its computer; use connect() of the sandbox", "UNSUPPORTED");
+  },
   directory() {
     throw new Error("host directories are not supported in browsers; pass files instead");
   },

@@ -66,6 +66,7 @@ export class Seat {
   readonly #worker: PoolWorker;
   readonly #listener: SeatListener;
   #isRunning = false;
+  #isKept = false;
   #hasLeft = false;
 
   constructor(worker: PoolWorker, listener: SeatListener) {
@@ -101,6 +102,13 @@ export class Seat {
     this.#worker.countRunning(isRunning ? 1 : -1);
   }
 
+  /** Sets whether a connection of the application waits for data. It keeps the process alive, and does not count as work. */
+  keep(isKept: boolean): void {
+    if (this.#isKept === isKept || (isKept && this.#hasLeft)) return;
+    this.#isKept = isKept;
+    this.#worker.countKept(isKept ? 1 : -1);
+  }
+
   /** True if a call should move the sandbox: its worker is busy with others, and another one has less to do. */
   get isCrowded(): boolean {
     return this.#worker.isBusy && this.#worker.running > (this.#isRunning ? 1 : 0) && hasFreeWorker(this.#worker);
@@ -128,8 +136,7 @@ export class Seat {
    * probably because of this sandbox.
    */
   leave(hasCalls: boolean): Promise<boolean> {
-    this.hold(false);
-    this.#hasLeft = true;
+    this.#release();
     return this.#worker.leave(this, hasCalls);
   }
 
@@ -138,9 +145,14 @@ export class Seat {
   }
 
   crashed(error: unknown, isCause: boolean): void {
-    this.hold(false);
-    this.#hasLeft = true;
+    this.#release();
     this.#listener.crashed(error, isCause);
+  }
+
+  #release(): void {
+    this.hold(false);
+    this.keep(false);
+    this.#hasLeft = true;
   }
 }
 
@@ -212,6 +224,8 @@ export class PoolWorker {
   readonly ready: Promise<void>;
   /** Sandboxes with calls in progress. */
   running = 0;
+  /** Sandboxes with connections that wait for data. */
+  #kept = 0;
   readonly #platform: Platform;
   readonly #thread: Thread;
   /** True until a sandbox uses a worker that was started ahead. */
@@ -321,8 +335,17 @@ export class PoolWorker {
 
   countRunning(change: number): void {
     this.running += change;
-    this.#worker.hold(this.running > 0);
+    this.#hold();
     for (const changed of this.#changed.splice(0)) changed();
+  }
+
+  countKept(change: number): void {
+    this.#kept += change;
+    this.#hold();
+  }
+
+  #hold(): void {
+    this.#worker.hold(this.running + this.#kept > 0);
   }
 
   /** Resolves when the number of running sandboxes changes, at the latest after `milliseconds`. */

@@ -15,6 +15,7 @@ export type * from "./protocol.js";
 export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
 export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";
 export type { ProviderName, RemoteOptions } from "./remote_options.js";
+export type { ExposedPort, ExposeOptions, PortConnection, WaitForPortOptions } from "./ports.js";
 export { Process } from "./process.js";
 export type {
   ProcessEnd, ProcessInfo, ProcessOptions, ProcessOutput, ProcessOutputOptions, ProcessReadOptions, ProcessSignal, ProcessState,

@@ -1,6 +1,6 @@
 /** Implementation of remote sandboxes: loads the module with the provider adapters, which runs in the caller's thread. */
 
-import type { BackendConnection } from "./agent_backend.js";
+import type { BackendConnection, PortEndpoint } from "./agent_backend.js";
 import { defined } from "./check.js";
 import type { SandboxErrorCode } from "./error.js";
 import { SandboxError } from "./error.js";
@@ -133,6 +133,11 @@ export class RemoteConnection implements BackendConnection {
 
   callProcess<T>({ id }: ProcessKey, method: string, args: readonly unknown[], signal: AbortSignal | undefined): Promise<T> {
     return this.callUntil<T>(signal, method, [id, ...args]);
+  }
+
+  async portEndpoint(port: number, signal: AbortSignal | undefined): Promise<PortEndpoint> {
+    const { url, headers } = await this.callUntil<{ url: string; headers: [string, string][] }>(signal, "portEndpoint", [port]);
+    return { url, headers: Object.fromEntries(headers) };
   }
 
   async usage(): Promise<never> {

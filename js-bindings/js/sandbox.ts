@@ -7,6 +7,8 @@ import type { NetworkLog } from "./network_options.js";
 import type { CallOptions, SandboxOptions } from "./options.js";
 import { checkOptions, checkSignal } from "./options.js";
 import { platform } from "./platform.js";
+import type { ExposeOptions, ExposedPort, PortConnection, WaitForPortOptions } from "./ports.js";
+import { checkExposeOptions, checkPort, checkWaitOptions, portConnection } from "./ports.js";
 import { PythonSession, constructorKey } from "./python_session.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
@@ -148,6 +150,60 @@ export class Sandbox extends AgentBackend {
    */
   async networkLog(options?: CallOptions): Promise<NetworkLog> {
     return this.#call(options, "networkLog");
+  }
+
+  /**
+   * Lists the ports at which programs of the sandbox listen, in ascending order.
+   *
+   * @throws {SandboxError} `UNSUPPORTED` if the engine cannot suspend WebAssembly (JSPI), and for a sandbox that is not open.
+   */
+  async ports(options?: CallOptions): Promise<number[]> {
+    return this.#call(options, "listeningPorts");
+  }
+
+  /**
+   * Waits until a program of the sandbox listens at a port.
+   *
+   * @throws {SandboxError} `TIMEOUT` if none does in time, `INVALID_OPTIONS` for an invalid port, and like {@link ports}.
+   */
+  async waitForPort(port: number, options: WaitForPortOptions = {}): Promise<void> {
+    checkPort(port);
+    const milliseconds = checkWaitOptions(options);
+    await this.#call(options, "waitForPort", port, milliseconds);
+  }
+
+  /**
+   * Forwards a port of this computer's 127.0.0.1 to a port of the sandbox, in Node and Deno. The server may start later: until
+   * then connections are closed. Up to 256 connections exist at a time; further ones wait.
+   *
+   * ```js
+   * await sandbox.spawn("python3 -m http.server 8000");
+   * await sandbox.waitForPort(8000);
+   * await using exposed = await sandbox.expose(8000);
+   * const response = await fetch(exposed.url);
+   * ```
+   *
+   * @throws {SandboxError} `UNAVAILABLE` if the port of this computer is in use or reserved, or Deno lacks the permission
+   * `--allow-net`; `UNSUPPORTED` in pages, which cannot listen; `INVALID_OPTIONS` for an invalid port; and like {@link ports}.
+   */
+  async expose(port: number, options: ExposeOptions = {}): Promise<ExposedPort> {
+    checkPort(port);
+    const hostPort = checkExposeOptions(options);
+    const { signal } = options;
+    const { exposed } = this.#open();
+    return exposed.expose(port, hostPort, signal);
+  }
+
+  /**
+   * Connects to a program that listens at a port of the sandbox, without a port of this computer. Also works in pages.
+   *
+   * @throws {SandboxError} `UNAVAILABLE` if nothing listens there or the server accepts no connection, `QUOTA_EXCEEDED` at
+   * `limits.sockets`, `INVALID_OPTIONS` for an invalid port, and like {@link ports}.
+   */
+  async connect(port: number, options?: CallOptions): Promise<PortConnection> {
+    checkPort(port);
+    checkSignal(options?.signal);
+    return portConnection(await this.#open().connectPort(port, false, options?.signal));
   }
 
   /**

@@ -182,7 +182,10 @@ class WorkerServer {
       const mailbox = syncMailbox(port, shared);
       configure(programs, {
         output: (sandbox, id, stderr, bytes) => port.send({ type: "output", sandbox, id, stderr, bytes }),
-        request: (sandbox, request) => port.send({ type: "request", sandbox, request }),
+        request: (sandbox, request) => {
+          const moved = request.type === "portChunk" ? [request.chunk.buffer as ArrayBuffer] : undefined;
+          port.send({ type: "request", sandbox, request }, moved);
+        },
         cancelled: (call) => shared !== undefined && Atomics.load(shared, call % CANCEL_SLOTS) === call,
         listen: mailbox && ((milliseconds) => this.#listen(mailbox, milliseconds)),
         hasMessages: () => this.#hasMessages(),

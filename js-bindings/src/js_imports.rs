@@ -131,6 +131,18 @@ extern "C" {
     /// Cancels a request.
     #[wasm_bindgen(js_name = netCancelled)]
     pub(crate) fn net_cancelled(sandbox: u32, request: u32);
+
+    /// Delivers data of a server to the application.
+    #[wasm_bindgen(js_name = portChunk)]
+    pub(crate) fn port_chunk(sandbox: u32, stream: u32, chunk: &[u8]);
+
+    /// The data of a server has ended, or the server has closed the connection without reading all data.
+    #[wasm_bindgen(js_name = portEnded)]
+    pub(crate) fn port_ended(sandbox: u32, stream: u32, is_reset: bool);
+
+    /// A chunk was written to a server, or the server no longer reads.
+    #[wasm_bindgen(js_name = portWritten)]
+    pub(crate) fn port_written(sandbox: u32, stream: u32, is_open: bool);
 }
 
 // Host directories. Errors are thrown as errno values.

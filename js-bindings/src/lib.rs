@@ -8,6 +8,7 @@
 //! - [`syscalls`] has the functions that guests import.
 //! - [`python`] keeps interpreters between calls.
 //! - [`process`] and [`tasks`] run processes that outlive their call.
+//! - [`ports`] connects the application to servers of a sandbox.
 //! - [`snapshots`] takes, compares and restores snapshots.
 //! - [`host_tool`], [`gateway`] and `host_mount` give access to resources that the application has enabled: its functions, the
 //!   network, host directories.
@@ -34,6 +35,7 @@ mod network_log;
 mod options;
 pub mod pack;
 mod policy;
+pub mod ports;
 pub mod process;
 mod program;
 pub mod python;

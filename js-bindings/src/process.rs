@@ -10,12 +10,12 @@ use crate::sandbox::Sandbox;
 use crate::{engine, js_imports};
 
 /// Returns an error if the engine cannot keep a process between two calls.
-fn check_engine(operation: &'static str) -> Result<(), Error> {
+pub(crate) fn check_engine(operation: &'static str) -> Result<(), Error> {
     if engine::suspends() {
         return Ok(());
     }
-    let message = "processes that outlive their call require an engine that can suspend WebAssembly (JSPI): Node 24.20, Deno 2.4 \
-                   or a current browser; run the command with execute and wait for its end";
+    let message = "processes that outlive their call, and their servers, require an engine that can suspend WebAssembly (JSPI): \
+                   Node 24.20, Deno 2.4 or a current browser; run the command with execute and wait for its end";
     Err(Error::new(ErrorKind::Unsupported, operation, message))
 }
 
@@ -61,14 +61,6 @@ impl Sandbox {
         // A process that was killed must not wait for its share of processor time.
         js_imports::end_cpu_pauses(self.sandbox);
         sent
-    }
-
-    /// Returns the address of a port. A sandbox in JavaScript has no address: the error has the reason.
-    #[wasm_bindgen(js_name = portEndpoint)]
-    pub fn port_endpoint(&self, port: u16) -> Promise {
-        let backend: std::sync::Arc<dyn tidebox_core::SandboxBackend> =
-            std::sync::Arc::<tidebox_vfs_backend::VfsBackend>::clone(&self.backend);
-        tidebox_js_values::port_endpoint(&backend, port)
     }
 
     /// Ends running commands without waiting for them, and asks the processes to end; kills those that do not. The sandbox is

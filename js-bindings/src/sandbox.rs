@@ -21,7 +21,7 @@ use crate::options::{self, bytes, get, text};
 use crate::process::check_background;
 use crate::python::Interpreters;
 use crate::response;
-use crate::{engine, js_imports};
+use crate::{engine, js_imports, ports};
 
 /// One of the sandboxes of this instance.
 #[wasm_bindgen(js_name = SandboxKernel)]
@@ -243,6 +243,7 @@ impl Sandbox {
     pub fn abort(&self) {
         self.abort_calls();
         self.recipe.abort_tasks();
+        ports::abort_all(self.sandbox);
     }
 
     pub(crate) fn abort_calls(&self) {

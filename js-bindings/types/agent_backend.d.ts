@@ -19,6 +19,8 @@ export interface BackendConnection extends ProcessBackend {
     execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
     /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
     callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
+    /** Returns the address of a port. */
+    portEndpoint(port: number, signal: AbortSignal | undefined): Promise<PortEndpoint>;
     /** Returns the resources in use. */
     usage(signal: AbortSignal | undefined): Promise<SandboxUsage>;
 }
@@ -74,8 +76,11 @@ export declare abstract class AgentBackend {
      * Returns the address at which clients outside the sandbox reach a program that listens at this port. The program may start to
      * listen later. A request needs the headers of the endpoint, which may contain a credential.
      *
-     * @throws {SandboxError} `UNSUPPORTED` for a local sandbox, and for a provider without such addresses; `INVALID_OPTIONS` for an
-     * invalid port; and for a sandbox that is not open.
+     * The address of a local sandbox is a free port of this computer's 127.0.0.1. It remains until the sandbox is closed, and later
+     * calls return it again; `expose` of `Sandbox` opens one that can be closed.
+     *
+     * @throws {SandboxError} `UNSUPPORTED` for a local sandbox in a page and without JSPI, and for a provider without such addresses;
+     * `UNAVAILABLE` if this computer has no free port; `INVALID_OPTIONS` for an invalid port; and for a sandbox that is not open.
      */
     portEndpoint(port: number, options?: CallOptions): Promise<PortEndpoint>;
     /**

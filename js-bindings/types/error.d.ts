@@ -2,8 +2,9 @@
 /**
  * Error codes of Deep Agents, and these: `INVALID_OPTIONS` for invalid options and snapshots, `SETUP_FAILED` if a sandbox cannot
  * be created, `CLOSED`, `UNSUPPORTED` if this kind of sandbox lacks the operation, `ABORTED` for a call that its caller aborted,
- * `RESTARTED` for a call that was in progress when the sandbox had to restart, `QUOTA_EXCEEDED` for a process beyond the limit of
- * the sandbox. Cloud providers add: requests that they reject (`UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED`, `QUOTA_EXCEEDED`,
+ * `RESTARTED` for a call that was in progress when the sandbox had to restart, `QUOTA_EXCEEDED` for a process or a connection beyond
+ * the limit of the sandbox, `UNAVAILABLE` for a port without a server or in use, `TIMEOUT` for a server that does not start in
+ * time. Cloud providers add: requests that they reject (`UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED`, `QUOTA_EXCEEDED`,
  * `SANDBOX_NOT_FOUND`), no response (`UNAVAILABLE`, `TIMEOUT`) or an invalid one (`PROTOCOL`), and failed set-up scripts
  * (`COMMAND_TIMEOUT`, `COMMAND_FAILED`).
  */

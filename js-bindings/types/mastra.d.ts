@@ -13,7 +13,7 @@
  */
 import type { SandboxProvider } from "@mastra/core/editor";
 import { MastraSandbox } from "@mastra/core/workspace";
-import type { CommandResult, ExecuteCommandOptions, MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxStartResult, WriteFilesOptions } from "@mastra/core/workspace";
+import type { CommandResult, ExecuteCommandOptions, MastraSandboxOptions, ProviderStatus, SandboxCloneOptions, SandboxFileInput, SandboxInfo, SandboxNetworking, SandboxStartResult, WriteFilesOptions } from "@mastra/core/workspace";
 import type { AgentBackend } from "./agent_backend.js";
 import { TideboxProcess, TideboxProcessManager } from "./mastra_processes.js";
 import type { SandboxOptions } from "./options.js";
@@ -42,6 +42,8 @@ export declare class TideboxSandbox extends MastraSandbox {
     status: ProviderStatus;
     /** True: {@link snapshot} keeps the files. */
     readonly supportsCheckpoints = true;
+    /** Addresses of servers in the sandbox. That of a local sandbox is a port of this computer's 127.0.0.1, until the sandbox stops. */
+    readonly networking: SandboxNetworking;
     /** Creates a sandbox that is not started. */
     constructor(options?: TideboxSandboxOptions);
     /**

@@ -1,6 +1,6 @@
 /** The session of the OpenAI Agents SDK: tools for one sandbox. */
 import type { Editor } from "@openai/agents-core";
-import type { ExecCommandArgs, ListDirectoryArgs, Manifest, MaterializeEntryArgs, ReadFileArgs, SandboxArchiveLimits, SandboxDirectoryEntry, SandboxExecResult, SandboxSession, SandboxSessionState, SnapshotSpec, ViewImageArgs, WorkspaceArchiveData, WorkspaceArchiveOptions } from "@openai/agents-core/sandbox";
+import type { ExecCommandArgs, ExposedPortEndpoint, ListDirectoryArgs, Manifest, MaterializeEntryArgs, ReadFileArgs, SandboxArchiveLimits, SandboxDirectoryEntry, SandboxExecResult, SandboxSession, SandboxSessionState, SnapshotSpec, ViewImageArgs, WorkspaceArchiveData, WorkspaceArchiveOptions } from "@openai/agents-core/sandbox";
 import { imageOutputFromBytes } from "@openai/agents-core/sandbox/internal";
 import type { AgentBackend } from "./agent_backend.js";
 /** State of a session, which the SDK stores in its run state. */
@@ -63,7 +63,12 @@ export declare class TideboxSandboxSession implements SandboxSession<TideboxSess
     hydrateWorkspace(data: WorkspaceArchiveData, options?: WorkspaceArchiveOptions): Promise<void>;
     /** Sets the limits for {@link hydrateWorkspace}. */
     setArchiveLimits(limits?: SandboxArchiveLimits | null): void;
-    /** Throws: a sandbox exposes no ports. */
-    resolveExposedPort(port: number): Promise<never>;
+    /**
+     * Returns the address of a server in the sandbox, which may start later. That of a local sandbox is a port of this computer's
+     * 127.0.0.1, until the sandbox is closed.
+     *
+     * @throws {SandboxExposedPortUnavailableError} if clients outside cannot reach the port without headers, with the reason.
+     */
+    resolveExposedPort(port: number): Promise<ExposedPortEndpoint>;
 }
 export {};

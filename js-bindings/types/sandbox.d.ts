@@ -2,6 +2,7 @@
 import { AgentBackend } from "./agent_backend.js";
 import type { NetworkLog } from "./network_options.js";
 import type { CallOptions, SandboxOptions } from "./options.js";
+import type { ExposeOptions, ExposedPort, PortConnection, WaitForPortOptions } from "./ports.js";
 import { PythonSession } from "./python_session.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
@@ -82,6 +83,40 @@ export declare class Sandbox extends AgentBackend {
      * @throws {SandboxError} for a sandbox that is not open.
      */
     networkLog(options?: CallOptions): Promise<NetworkLog>;
+    /**
+     * Lists the ports at which programs of the sandbox listen, in ascending order.
+     *
+     * @throws {SandboxError} `UNSUPPORTED` if the engine cannot suspend WebAssembly (JSPI), and for a sandbox that is not open.
+     */
+    ports(options?: CallOptions): Promise<number[]>;
+    /**
+     * Waits until a program of the sandbox listens at a port.
+     *
+     * @throws {SandboxError} `TIMEOUT` if none does in time, `INVALID_OPTIONS` for an invalid port, and like {@link ports}.
+     */
+    waitForPort(port: number, options?: WaitForPortOptions): Promise<void>;
+    /**
+     * Forwards a port of this computer's 127.0.0.1 to a port of the sandbox, in Node and Deno. The server may start later: until
+     * then connections are closed. Up to 256 connections exist at a time; further ones wait.
+     *
+     * ```js
+     * await sandbox.spawn("python3 -m http.server 8000");
+     * await sandbox.waitForPort(8000);
+     * await using exposed = await sandbox.expose(8000);
+     * const response = await fetch(exposed.url);
+     * ```
+     *
+     * @throws {SandboxError} `UNAVAILABLE` if the port of this computer is in use or reserved, or Deno lacks the permission
+     * `--allow-net`; `UNSUPPORTED` in pages, which cannot listen; `INVALID_OPTIONS` for an invalid port; and like {@link ports}.
+     */
+    expose(port: number, options?: ExposeOptions): Promise<ExposedPort>;
+    /**
+     * Connects to a program that listens at a port of the sandbox, without a port of this computer. Also works in pages.
+     *
+     * @throws {SandboxError} `UNAVAILABLE` if nothing listens there or the server accepts no connection, `QUOTA_EXCEEDED` at
+     * `limits.sockets`, `INVALID_OPTIONS` for an invalid port, and like {@link ports}.
+     */
+    connect(port: number, options?: CallOptions): Promise<PortConnection>;
     /**
      * Creates a Python interpreter that keeps its variables, open files and imported modules between calls. It starts with the
      * first call. A sandbox may have several; they are not part of snapshots and forks.

@@ -36,7 +36,7 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 27] = [
+const TYPES: [&str; 28] = [
     "agent_backend.d.ts",
     "ai_sdk.d.ts",
     "ai_sdk_harness.d.ts",
@@ -53,6 +53,7 @@ const TYPES: [&str; 27] = [
     "pack_add.node.d.ts",
     "pack_export.node.d.ts",
     "pack_options.d.ts",
+    "ports.d.ts",
     "prepare.d.ts",
     "process.d.ts",
     "protocol.d.ts",
@@ -219,8 +220,9 @@ fn bundle_worker(progress: &mut Progress, bindings: &Path) -> Result<()> {
 
 /// Modules that the entry point of Node and Deno does not contain: those that are loaded when they are needed, and the error
 /// classes that the other entry points and these modules have to share with it.
-const APART: [&str; 6] = [
+const APART: [&str; 7] = [
     "./error.js",
+    "./expose.node.js",
     "./gateway_failure.js",
     "./gateway.node.js",
     "./packs.node.js",

@@ -30,11 +30,12 @@ const GUARD: &str = "guard.test.mjs";
 const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
 /// Tests of sandboxes with network access.
-const NETWORK_TESTS: [&str; 8] = [
+const NETWORK_TESTS: [&str; 9] = [
     "git.test.mjs",
     "mounts.test.mjs",
     "network.test.mjs",
     "packs.test.mjs",
+    "ports.test.mjs",
     "python.test.mjs",
     "python_sessions.test.mjs",
     "remote.test.mjs",
@@ -47,16 +48,29 @@ const CALLER: &str = "caller";
 /// Tests that run once more with another value of the option `thread`: their sandboxes share a Worker by default, or do not, or
 /// run in the caller's thread.
 const THREADS: [(&str, &[&str]); 3] = [
-    ("own", &["abort.test.mjs", "execute.test.mjs", "hostile.test.mjs", "many.test.mjs", "restart.test.mjs"]),
+    (
+        "own",
+        &[
+            "abort.test.mjs",
+            "connections.test.mjs",
+            "execute.test.mjs",
+            "hostile.test.mjs",
+            "many.test.mjs",
+            "ports.test.mjs",
+            "restart.test.mjs",
+        ],
+    ),
     ("pool", &["mounts.test.mjs", "python.test.mjs", "python_sessions.test.mjs"]),
     (
         CALLER,
         &[
             "abort.test.mjs",
+            "connections.test.mjs",
             "execute.test.mjs",
             "files.test.mjs",
             "hostile.test.mjs",
             "limits.test.mjs",
+            "ports.test.mjs",
             "processes.test.mjs",
             "streaming.test.mjs",
         ],

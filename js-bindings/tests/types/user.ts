@@ -1,6 +1,6 @@
 // A program as users write it: compiled with all strict options, never run.
 
-import type { ExecuteResult, HostTool, ProcessInfo, ProviderName, PythonResult, SandboxOptions } from "tidebox";
+import type { ExecuteResult, ExposedPort, HostTool, PortConnection, ProcessInfo, ProviderName, PythonResult, SandboxOptions } from "tidebox";
 import { AgentBackend, createSandbox, Process, RemoteProvider, Sandbox, SandboxError, Snapshot } from "tidebox";
 import { createTideboxSandbox, sandboxSession } from "tidebox/ai-sdk";
 import { bashToolSandbox } from "tidebox/bash-tool";
@@ -37,6 +37,11 @@ export async function local(said: string[]): Promise<number | null> {
   said.push(...listed.map(({ command, stoppedBy }) => `${command} ${stoppedBy}`));
   // @ts-expect-error Unknown signal.
   await cat.signal("WINCH");
+  await sandbox.waitForPort(8000, { timeoutMs: 1000 });
+  await using exposed: ExposedPort = await sandbox.expose(8000, { hostPort: 3000 });
+  await using connection: PortConnection = await sandbox.connect(8000);
+  await connection.readable.pipeTo(connection.writable);
+  said.push(exposed.url, String(exposed.port + exposed.sandboxPort + (await sandbox.ports()).length));
   const read = await sandbox.read("a.txt");
   // @ts-expect-error A text may be absent.
   const content: string = read.content;

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 
 import { HarnessCapabilityUnsupportedError } from "@ai-sdk/harness";
 import { HarnessAgent } from "@ai-sdk/harness/agent";
-import { Sandbox } from "tidebox";
+import { Sandbox, SandboxError } from "tidebox";
 import { createTideboxSandbox, networkSandboxSession } from "tidebox/ai-sdk";
 
 const none = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
@@ -98,13 +98,20 @@ describe("the provider in a HarnessAgent", () => {
 });
 
 describe("a network session", () => {
-  test("rejects ports with the error of the harness", async (context) => {
+  test("returns the address of a server in a local sandbox", async (context) => {
     const session = await createTideboxSandbox().createSession({ sessionId: "ports" });
     context.after(() => session.destroy());
     assert.deepEqual([session.id, session.ports, session.defaultWorkingDirectory], ["ports", [], "/workspace"]);
-    for (const method of ["getPortEndpoint", "getPortUrl"]) {
-      await assert.rejects(session[method]({ port: 3000 }), (error) => HarnessCapabilityUnsupportedError.isInstance(error) && /port 3000/.test(error.message));
-    }
+    const serve = "printf 'HTTP/1.0 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\nserved' | nc -lN 3000 >/dev/null";
+    await session.spawn({ command: `while :; do ${serve}; done` });
+    const { url, headers } = await session.getPortEndpoint({ port: 3000 });
+    assert.equal(headers, undefined);
+    const page = async () => (await fetch(url)).text();
+    let text;
+    for (let n = 0; n < 200 && text === undefined; n += 1) text = await page().catch(() => new Promise((done) => setTimeout(done, 20)));
+    assert.equal(text, "served");
+    assert.equal(await session.getPortUrl({ port: 3000 }), url);
+    assert.equal((await session.getPortEndpoint({ port: 3000, protocol: "ws" })).url, url.replace("http:", "ws:"));
     const restricted = session.restricted();
     assert.deepEqual(["stop", "destroy", "ports", "getPortEndpoint"].filter((name) => name in restricted), []);
     assert.equal((await restricted.run({ command: "echo ok" })).stdout, "ok\n");
@@ -119,7 +126,11 @@ describe("a network session", () => {
     assert.deepEqual(await session.getPortEndpoint({ port: 3000 }), { url: "https://3000.example" });
     assert.equal(await session.getPortUrl({ port: 3000 }), "https://3000.example");
     assert.deepEqual(await session.getPortEndpoint({ port: 3001, protocol: "ws" }), { url: "wss://3001.example", headers });
-    await assert.rejects(session.getPortUrl({ port: 3001 }), (error) => HarnessCapabilityUnsupportedError.isInstance(error) && /needs headers/.test(error.message));
+    const rejects = (call, message) =>
+      assert.rejects(call, (error) => HarnessCapabilityUnsupportedError.isInstance(error) && message.test(error.message));
+    await rejects(session.getPortUrl({ port: 3001 }), /needs headers/);
+    sandbox.portEndpoint = async () => Promise.reject(new SandboxError("a page cannot listen", "UNSUPPORTED"));
+    for (const method of ["getPortEndpoint", "getPortUrl"]) await rejects(session[method]({ port: 3000 }), /port 3000 .*a page/);
   });
 
   test("is stopped and destroyed more than once", async () => {

@@ -172,8 +172,24 @@ describe("the life cycle", () => {
 
   test("what a sandbox lacks is absent", async () => {
     const sandbox = new TideboxSandbox();
-    assert.deepEqual([supportsNetworking(sandbox), supportsComputer(sandbox), sandbox.mount, sandbox.supportsCheckpoints], [false, false, undefined, true]);
-    assert.match(sandbox.getInstructions(), /no exposed ports/);
+    assert.deepEqual([supportsComputer(sandbox), sandbox.mount, sandbox.supportsCheckpoints], [false, undefined, true]);
+    assert.match(sandbox.getInstructions(), /no root/);
+  });
+
+  test("a server in the sandbox has an address while it runs", async (context) => {
+    const sandbox = new TideboxSandbox();
+    context.after(() => sandbox._destroy());
+    assert.equal(supportsNetworking(sandbox), true);
+    assert.equal(await sandbox.networking.getPortUrl(8000), null);
+    const serve = "printf 'HTTP/1.0 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\nserved' | nc -lN 8000 >/dev/null";
+    await sandbox.executeCommand("true");
+    await sandbox.backend.spawn(`while :; do ${serve}; done`);
+    await sandbox.backend.waitForPort(8000);
+    const url = await sandbox.networking.getPortUrl(8000);
+    assert.equal(await sandbox.networking.getPortUrl(8000), url);
+    assert.equal(await (await fetch(url)).text(), "served");
+    sandbox.backend.portEndpoint = async () => ({ url: "https://8000.example", headers: { "x-token": "secret" } });
+    await assert.rejects(sandbox.networking.getPortUrl(8000), error("SandboxUnsupportedFeatureError", /headers/));
   });
 
   test("the provider creates sandboxes for the editor", async (context) => {

@@ -63,10 +63,21 @@ describe("a session of an own sandbox", () => {
     assert.ok(originalTokenCount > 10_000);
   });
 
+  test("returns the address of a server in the sandbox", async () => {
+    const serve = "printf 'HTTP/1.0 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\nserved' | nc -lN 8000 >/dev/null";
+    const server = await sandbox.spawn(`while :; do ${serve}; done`);
+    await sandbox.waitForPort(8000);
+    const endpoint = await session.resolveExposedPort(8000);
+    assert.deepEqual(endpoint, { host: "127.0.0.1", port: endpoint.port, tls: false, url: `http://127.0.0.1:${endpoint.port}` });
+    assert.deepEqual(await session.resolveExposedPort(8000), endpoint);
+    assert.equal(await (await fetch(`http://${endpoint.host}:${endpoint.port}/`)).text(), "served");
+    await server.kill();
+  });
+
   test("rejects what a sandbox lacks with errors of the SDK", async () => {
     await assert.rejects(session.exec({ cmd: "true", tty: true }), error("unsupported_feature", /pseudo-terminals.*without tty/));
     await assert.rejects(session.exec({ cmd: "true", runAs: "root" }), error("unsupported_feature", /'root'.*omit runAs/));
-    await assert.rejects(session.resolveExposedPort(80), error("exposed_port_unavailable", /port 80/));
+    await assert.rejects(session.resolveExposedPort(0), error("exposed_port_unavailable", /port 0 .*from 1 to 65535/));
     assert.throws(() => session.createEditor("root"), error("unsupported_feature", /root/));
     assert.equal((await session.exec({ cmd: "id -un", runAs: "tidebox" })).output, "tidebox\n");
     assert.equal(session.supportsPty(), false);
