@@ -19,6 +19,7 @@ export class PortStreams {
   readonly #streams = new Map<number, PortStream>();
   /** Connections that wait for data. */
   readonly #waiting = new Set<PortStream>();
+  #releasing: ReturnType<typeof setTimeout> | undefined;
 
   /** `keep` sets whether a connection waits for data. */
   constructor(send: (message: HostResponse) => void, keep: (isKept: boolean) => void) {
@@ -44,9 +45,16 @@ export class PortStreams {
   }
 
   #count(stream: PortStream, isWaiting: boolean): void {
-    if (isWaiting) this.#waiting.add(stream);
-    else this.#waiting.delete(stream);
-    this.#keep(this.#waiting.size > 0);
+    if (isWaiting) {
+      this.#waiting.add(stream);
+      this.#keep(true);
+    } else if (this.#waiting.delete(stream) && this.#waiting.size === 0 && this.#releasing === undefined) {
+      // Later, because most callers read or write again immediately.
+      this.#releasing = setTimeout(() => {
+        this.#releasing = undefined;
+        this.#keep(this.#waiting.size > 0);
+      });
+    }
   }
 
   /** Handles an event of the worker. */
