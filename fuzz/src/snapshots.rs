@@ -34,6 +34,9 @@ pub(crate) fn compact(input: &[u8]) {
             snapshot.apply_changes(&changes, &limits).expect("no changes apply");
         }
         let _ = snapshot.apply_changes(input, &limits);
+        if let Ok(changed) = snapshot.apply_stored_changes(input, &limits) {
+            within(&changed, &limits);
+        }
     }
 }
 

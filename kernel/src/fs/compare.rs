@@ -22,6 +22,8 @@ pub struct TreeChanges {
     pub added: Vec<EntryChange>,
     /// New inodes, and existing ones whose attributes or content may differ.
     pub inodes: Vec<InodeChange>,
+    /// True if files that the host has installed since the earlier snapshot are omitted.
+    pub omits_installed: bool,
 }
 
 impl TreeChanges {
@@ -41,6 +43,8 @@ pub struct InodeLocation {
     pub dir: Ino,
     /// The name.
     pub name: Vec<u8>,
+    /// True if the host installed it and it is not a directory, so that another base image may lack it.
+    pub is_installed: bool,
 }
 
 /// A name that was removed or added.
@@ -186,7 +190,8 @@ impl<'a> Comparison<'a> {
             .filter(|inode| inode.is_new && is_installed(inode.ino))
             .map(|inode| inode.ino)
             .collect();
-        if !dropped.is_empty() {
+        changes.omits_installed = !dropped.is_empty();
+        if changes.omits_installed {
             changes.inodes.retain(|inode| !dropped.contains(&inode.ino));
             changes.added.retain(|entry| !dropped.contains(&entry.ino));
         }
@@ -206,7 +211,8 @@ impl<'a> Comparison<'a> {
                     None => *found_by_search.get_or_insert_with(|| self.search()).get(&at)?,
                 };
                 done.insert(at);
-                chain.push(InodeLocation { ino: at, dir, name: name.as_bytes().to_vec() });
+                let is_installed = node.installed && !node.is_dir();
+                chain.push(InodeLocation { ino: at, dir, name: name.as_bytes().to_vec(), is_installed });
                 at = dir;
             }
             self.changes.locations.extend(chain.drain(..).rev());

@@ -16,10 +16,11 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Limits, Result};
-use tidebox_kernel::fs::{Contents, Fs};
+use tidebox_kernel::fs::{Contents, Fs, InodeChange, Kind};
 
-use container::ContainerKind;
+use apply::BaseImageMatch;
 pub use container::Packing;
+use container::{Container, ContainerKind};
 
 use crate::{BaseImage, SandboxBuilder, Snapshot};
 
@@ -98,6 +99,42 @@ impl Snapshot {
         Some(encoded.unwrap_or_else(|| self.file_over(before)))
     }
 
+    /// Returns the changes since `before` for a store, as input for [`apply_stored_changes`](Self::apply_stored_changes). Like
+    /// [`changes_since`](Self::changes_since), but they also apply on top of another base image. Equal snapshots give changes
+    /// without content.
+    ///
+    /// `None` if the changes would mean something else on top of another base image, because they are of files that the host
+    /// installed: then store the [whole snapshot](Self::to_bytes).
+    #[must_use]
+    pub fn changes_for_store(&self, before: &Self) -> Option<Vec<u8>> {
+        let tree = before.files.changes_to(&self.files)?;
+        if tree.omits_installed || tree.locations.iter().any(|location| location.is_installed) {
+            return None;
+        }
+        let shell_state = (self.shell_state != before.shell_state).then_some(&*self.shell_state);
+        changes::encode(&tree, before.files.root(), shell_state, Packing::Compressed)
+    }
+
+    /// Returns whether files that the host has installed are all that this snapshot has in addition to `before`. Then both have the
+    /// same changes for a store.
+    pub(crate) fn adds_only_installed(&self, before: &Self) -> bool {
+        let Some(tree) = before.files.changes_to(&self.files) else { return false };
+        let is_known_dir = |inode: &InodeChange| !inode.is_new && inode.stat.kind == Kind::Dir;
+        let same_names = tree.removed.is_empty() && tree.added.is_empty();
+        same_names && tree.inodes.iter().all(is_known_dir) && self.shell_state == before.shell_state
+    }
+
+    /// Restores the snapshot that [`changes_for_store`](Self::changes_for_store) was called on. `self` is the snapshot `before`
+    /// as it was read back, also on top of another base image: directories that this image lacks are created, and files of
+    /// the changes replace its files of the same name.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_bytes`](Self::from_bytes), and [`ErrorKind::InvalidRequest`] for changes of another snapshot.
+    pub fn apply_stored_changes(&self, changes: &[u8], limits: &Limits) -> Result<Self> {
+        self.apply_container(&container::read(ContainerKind::Changes, changes, limits)?, limits, BaseImageMatch::Any)
+    }
+
     /// Encodes this snapshot as a file whose base image is another snapshot.
     pub(crate) fn file_over(&self, before: &Self) -> Vec<u8> {
         Self { base: before.files.clone(), ..self.clone() }.to_bytes()
@@ -115,12 +152,16 @@ impl Snapshot {
             return Ok(Self { base: self.base.clone(), ..Self::from_bytes(changes, &onto, limits)? });
         }
         let container = container::read(ContainerKind::Changes, changes, limits)?;
+        self.apply_container(&container, limits, BaseImageMatch::Same)
+    }
+
+    fn apply_container(&self, container: &Container, limits: &Limits, base: BaseImageMatch) -> Result<Self> {
         // Both states exist for a moment. Nothing in a mounted file system may change.
         let (usage, mut room) = (self.files.usage(), limits.clone());
         room.file_bytes = limits.file_bytes.saturating_add(usage.file_bytes);
         room.inodes = limits.inodes.saturating_add(usage.inodes).saturating_mul(2);
         let mut fs = Fs::from_snapshot(&self.files.without_mounts(), &room);
-        let shell_state = apply::apply(&mut fs, &container, limits)?;
+        let shell_state = apply::apply(&mut fs, container, limits, base)?;
         let files = fs.snapshot().with_mounts_of(&self.files);
         let (used, had) = (files.usage(), usage);
         if used.file_bytes > limits.file_bytes.max(had.file_bytes) || used.inodes > limits.inodes.max(had.inodes) {

@@ -9,7 +9,7 @@ use super::snapshot_tar::{base, open};
 use super::{builder, js, path, scripted_engine::ScriptedEngine};
 use crate::{Packing, ROOT, Snapshot, USER, VfsBackend, remove};
 
-fn with_fs<T>(sandbox: &VfsBackend, run: impl FnOnce(&mut Fs) -> T) -> T {
+pub(super) fn with_fs<T>(sandbox: &VfsBackend, run: impl FnOnce(&mut Fs) -> T) -> T {
     run(sandbox.kernel("test").unwrap().lock().fs_mut())
 }
 
@@ -103,7 +103,7 @@ fn changes_give_the_snapshot_that_a_whole_file_gives() {
         // Another sandbox, whose inodes have other numbers after this.
         let file = created.to_bytes();
         let elsewhere = || Snapshot::from_bytes(&file, &base(), &Limits::default()).unwrap();
-        let (mut last, mut raw, mut packed) = (created.clone(), elsewhere(), elsewhere());
+        let (mut last, mut raw, mut packed, mut stored) = (created.clone(), elsewhere(), elsewhere(), elsewhere());
         for step in 0..8 {
             with_fs(&sandbox, |fs| {
                 for _ in 0..random.below(25) {
@@ -118,13 +118,19 @@ fn changes_give_the_snapshot_that_a_whole_file_gives() {
             packed = apply(&last, &now, Packing::Compressed, &packed);
             assert_equal(&raw, &now, &format!("seed {seed}, step {step}, raw"));
             assert_equal(&packed, &now, &format!("seed {seed}, step {step}, compressed"));
+            stored = match now.changes_for_store(&last) {
+                Some(changes) => stored.apply_stored_changes(&changes, &Limits::default()).unwrap(),
+                None => Snapshot::from_bytes(&now.to_bytes(), &base(), &Limits::default()).unwrap(),
+            };
+            // A whole file charges directories of the base image that were moved; the files are equal.
+            assert!(stored.to_bytes() == now.to_bytes(), "seed {seed}, step {step}, stored");
             let merged = apply(&created, &now, Packing::Raw, &elsewhere());
             assert_equal(&merged, &now, &format!("seed {seed}, step {step}, merged"));
             assert_eq!(list_tree(&open(&merged)), list_tree(&open(&now)), "seed {seed}, step {step}");
             if step == 6 {
                 // A restore brings back old inodes, and later ones get other numbers.
                 sandbox.restore(&created).unwrap();
-                (raw, packed) = (elsewhere(), elsewhere());
+                (raw, packed, stored) = (elsewhere(), elsewhere(), elsewhere());
             }
             last = sandbox.snapshot().unwrap();
         }
@@ -190,5 +196,38 @@ fn changes_of_another_snapshot_and_forged_ones_are_errors() {
         if let Ok(snapshot) = before.apply_changes(&bad, &limits) {
             assert!(snapshot.file_bytes() <= limits.file_bytes && snapshot.inodes() <= limits.inodes);
         }
+    }
+}
+
+#[test]
+fn stored_changes_apply_on_top_of_another_base_image() {
+    let with_lib = |extra: &[&str]| {
+        let programs = [crate::Program::new(["bash", "sh"], b"\0asm\x01\0\0\0".to_vec())];
+        let files = extra.iter().map(|path| (*path).to_owned());
+        let mut image = crate::BaseImage::new(&programs).unwrap();
+        let mut fs = Fs::from_snapshot(&image.files, &Limits::default());
+        for path in files {
+            fs.install(path.as_bytes(), b"installed".to_vec().into(), 0o644, 0).unwrap();
+        }
+        image.files = fs.snapshot();
+        image
+    };
+    let (old, new) = (with_lib(&["/usr/lib/old/a"]), with_lib(&["/usr/lib/new/b", "/usr/lib/clash"]));
+    let read = |base: &crate::BaseImage, bytes: &[u8]| Snapshot::from_bytes(bytes, base, &Limits::default()).unwrap();
+    let before = read(&old, &js().snapshot().unwrap().to_bytes());
+    let mut fs = Fs::from_snapshot(&before.files, &Limits::default());
+    let dir = crate::file::locate(&fs, b"/usr/lib/old", true).unwrap();
+    let lib = crate::file::locate(&fs, b"/usr/lib", true).unwrap();
+    for (dir, name) in [(dir, b"own".as_slice()), (lib, b"clash"), (lib, b"new")] {
+        let (ino, _) = fs.create(&ROOT, dir, name, 0o644, true, 7).unwrap();
+        fs.write_all(ino, b"own", 7).unwrap();
+    }
+    let now = Snapshot { files: fs.snapshot(), ..before.clone() };
+    let changes = now.changes_for_store(&before).unwrap();
+    let elsewhere = read(&new, &before.to_bytes()).apply_stored_changes(&changes, &Limits::default()).unwrap();
+    let fs = Fs::from_snapshot(&elsewhere.files, &Limits::default());
+    for path in [b"/usr/lib/old/own".as_slice(), b"/usr/lib/clash", b"/usr/lib/new"] {
+        let ino = crate::file::locate(&fs, path, true).unwrap();
+        assert_eq!(&*fs.contents(ino).unwrap().as_bytes(), b"own", "{}", path.escape_ascii());
     }
 }

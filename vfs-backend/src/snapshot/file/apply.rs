@@ -17,17 +17,31 @@ use crate::{ROOT, remove};
 /// A name that is otherwise unused.
 const STAGING_DIR: &[u8] = b"\x01changed in a snapshot\x01";
 
+/// Relation of the base image below the snapshot to the one that the changes were made on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BaseImageMatch {
+    /// It is the same: what is missing is an error.
+    Same,
+    /// It may be another one: directories that it lacks are created, and names that it has are replaced.
+    Any,
+}
+
 /// Applies changes and returns the state of the shell session if it has changed.
 ///
 /// The bytes are untrusted. Names that are taken away are kept until the end, so `fs` must have room for both states; the caller
 /// checks the limits afterwards.
-pub(super) fn apply(fs: &mut Fs, container: &Container, limits: &Limits) -> Result<Option<Vec<u8>>> {
+pub(super) fn apply(
+    fs: &mut Fs,
+    container: &Container,
+    limits: &Limits,
+    base: BaseImageMatch,
+) -> Result<Option<Vec<u8>>> {
     let mut from = Reader::new(&container.meta);
     let shell_state = match from.number()? {
         0 => None,
         _ => Some(from.bytes(limits.shell_state_bytes as usize)?.to_vec()),
     };
-    let mut changes = ChangeDecoder::new(fs, &container.blocks, limits)?;
+    let mut changes = ChangeDecoder::new(fs, &container.blocks, limits, base)?;
     changes.locations(&mut from)?;
     changes.removed(&mut from)?;
     changes.new_inodes(&mut from)?;
@@ -42,6 +56,7 @@ struct ChangeDecoder<'a> {
     fs: &'a mut Fs,
     blocks: &'a [Block],
     limits: &'a Limits,
+    base: BaseImageMatch,
     /// Inodes by their number.
     inodes: Vec<Ino>,
     staging: Ino,
@@ -53,7 +68,7 @@ struct ChangeDecoder<'a> {
 }
 
 impl<'a> ChangeDecoder<'a> {
-    fn new(fs: &'a mut Fs, blocks: &'a [Block], limits: &'a Limits) -> Result<Self> {
+    fn new(fs: &'a mut Fs, blocks: &'a [Block], limits: &'a Limits, base: BaseImageMatch) -> Result<Self> {
         let root = fs.root();
         let stat = fs.stat(root).map_err(|errno| operation_error(errno, b"/"))?;
         let staging = fs.install_dir(&[b"/", STAGING_DIR].concat(), 0o700, 0);
@@ -62,6 +77,7 @@ impl<'a> ChangeDecoder<'a> {
             fs,
             blocks,
             limits,
+            base,
             inodes: vec![root],
             staging,
             staged: HashMap::new(),
@@ -73,7 +89,7 @@ impl<'a> ChangeDecoder<'a> {
     fn locations(&mut self, from: &mut Reader<'_>) -> Result<()> {
         for _ in 0..from.number()? {
             let (dir, name) = self.entry(from)?;
-            let ino = self.child(dir, name)?;
+            let ino = self.located(dir, name)?;
             self.inodes.push(ino);
         }
         Ok(())
@@ -123,6 +139,7 @@ impl<'a> ChangeDecoder<'a> {
         for _ in 0..from.number()? {
             let (dir, name) = self.entry(from)?;
             let ino = self.inode(from)?;
+            self.replace_existing(dir, name)?;
             let added = match self.staged.remove(&ino) {
                 Some(staged) => self.fs.rename(&ROOT, self.staging, &staged, dir, name, 0),
                 // The name in the staging directory, if there is one, disappears with it.
@@ -142,6 +159,27 @@ impl<'a> ChangeDecoder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the inode of a location. Everything but a directory of the base image exists.
+    fn located(&mut self, dir: Ino, name: &[u8]) -> Result<Ino> {
+        let missing =
+            self.base == BaseImageMatch::Any && matches!(self.fs.walk(&ROOT, dir, name, false), Err(Errno::Noent));
+        if missing {
+            return self.fs.mkdir(&ROOT, dir, name, 0o755, 0).map_err(|errno| operation_error(errno, name));
+        }
+        self.child(dir, name)
+    }
+
+    /// Moves away what another base image has at a name that is added.
+    fn replace_existing(&mut self, dir: Ino, name: &[u8]) -> Result<()> {
+        if self.base == BaseImageMatch::Same {
+            return Ok(());
+        }
+        let Ok(existing) = self.child(dir, name) else { return Ok(()) };
+        let staged = self.staging_name(existing);
+        let moved = self.fs.rename(&ROOT, dir, name, self.staging, &staged, 0);
+        moved.map_err(|errno| operation_error(errno, name))
     }
 
     fn change_content(&mut self, ino: Ino, from: &mut Reader<'_>) -> Result<()> {
