@@ -36,7 +36,7 @@ mod provider;
 mod providers;
 mod python_session;
 mod runtime;
-mod store;
+pub mod stores;
 mod system;
 
 pub use cassette_file::CassetteFile;
@@ -57,7 +57,7 @@ pub use provider::{ProviderBuilder, provider};
 pub use providers::{LOCAL, create_sandbox, provider_by_name};
 pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession};
 pub use runtime::{Runtime, RuntimeConfig, sandbox, set_installation, write_archive};
-pub use store::DirStore;
+pub use stores::{ChainStore, DirStore, FolderLog, SaveLog};
 pub use tidebox_core::*;
 #[cfg(feature = "emulators")]
 pub use tidebox_emulators as emulators;
@@ -71,8 +71,8 @@ pub use tidebox_remote_adapters as remote;
 #[cfg(feature = "service")]
 pub use tidebox_service as service;
 pub use tidebox_vfs_backend::{
-    BaseImage, Change, ContentChange, DiffSide, FileAttributes, FileUsage, Program, ResourceUsage, SandboxBuilder,
-    SavePolicy, SavedSandbox, SeedWriter, Snapshot, SnapshotDiff, SnapshotStore, VfsBackend as Sandbox,
-    VfsProvider as Provider,
+    BaseImage, Change, ContentChange, DiffSide, Durability, FileAttributes, FileUsage, Program, ResourceUsage,
+    SandboxBuilder, SavePolicy, SaveRequest, SavedFiles, SavedSandbox, SeedWriter, Snapshot, SnapshotDiff,
+    SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,
 };
 pub use tidebox_wasi_runner::{CacheDir, ProgramArchive};

@@ -10,7 +10,7 @@ use tidebox_core::Result;
 use tidebox_vfs_backend::{ProviderSettings, SandboxBuilder, SavePolicy, SnapshotStore, VfsProvider};
 
 use crate::Runtime;
-use crate::store::DirStore;
+use crate::stores::{ChainStore, DirStore, SaveLog};
 use crate::system::HostClock;
 
 /// Builder of a provider of local sandboxes.
@@ -31,6 +31,7 @@ use crate::system::HostClock;
 pub struct ProviderBuilder {
     make: Box<dyn Fn() -> Result<SandboxBuilder> + Send + Sync>,
     dir: Option<PathBuf>,
+    log: Option<Arc<dyn SaveLog>>,
     settings: ProviderSettings,
 }
 
@@ -45,7 +46,7 @@ impl fmt::Debug for ProviderBuilder {
 
 impl ProviderBuilder {
     pub(crate) fn new(make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> Self {
-        Self { make: Box::new(make), dir: None, settings: ProviderSettings::default() }
+        Self { make: Box::new(make), dir: None, log: None, settings: ProviderSettings::default() }
     }
 
     /// Configures new sandboxes: `provider()?.sandbox(|new| new.file("README.md", "Hello").env("LANG", "C"))`. A restored sandbox
@@ -91,15 +92,22 @@ impl ProviderBuilder {
     /// Saves sandboxes in a host directory, so that they survive a restart of the program. See [`DirStore`] for its guarantees.
     #[must_use]
     pub fn save_in(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.dir = Some(dir.into());
+        (self.dir, self.log, self.settings.store) = (Some(dir.into()), None, None);
+        self
+    }
+
+    /// Saves sandboxes in a log that several programs use, such as a [`FolderLog`](crate::FolderLog). See [`ChainStore`] for how
+    /// one of them takes a sandbox over from another.
+    #[must_use]
+    pub fn save_log(mut self, log: Arc<dyn SaveLog>) -> Self {
+        (self.dir, self.log, self.settings.store) = (None, Some(log), None);
         self
     }
 
     /// Saves sandboxes in another store.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn SnapshotStore>) -> Self {
-        self.dir = None;
-        self.settings.store = Some(store);
+        (self.dir, self.log, self.settings.store) = (None, None, Some(store));
         self
     }
 
@@ -113,9 +121,12 @@ impl ProviderBuilder {
     /// Creates the provider.
     ///
     /// # Errors
-    /// Those of [`DirStore::open`].
+    /// Those of [`DirStore::open`] and [`ChainStore::new`].
     pub fn build(self) -> Result<VfsProvider> {
-        let Self { make, dir, mut settings } = self;
+        let Self { make, dir, log, mut settings } = self;
+        if let Some(log) = log {
+            settings.store = Some(Arc::new(ChainStore::new(log)?));
+        }
         if let Some(dir) = dir {
             settings.store = Some(Arc::new(DirStore::open(dir)?));
         }

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tidebox::{
-    ErrorKind, ExecuteRequest, HostCall, ListRequest, Provider, SandboxBackend, SandboxBuilder, SandboxPath,
-    SandboxProvider, Selector, ShellMode, StopReason, WriteRequest,
+    Durability, ErrorKind, ExecuteRequest, FolderLog, HostCall, ListRequest, Provider, SandboxBackend, SandboxBuilder,
+    SandboxPath, SandboxProvider, Selector, ShellMode, StopReason, WriteRequest,
 };
 
 /// Environment variable that passes the directory to the child process, which is this test binary.
@@ -147,6 +147,46 @@ async fn files_shell_session_and_id_survive_a_restart() {
     let command = "pwd; greet $X; cat a.txt; stat -c %a a.txt; ask";
     let response = sandbox.execute(ExecuteRequest::new(command)).await.unwrap();
     assert_eq!(response.output_text(), "/workspace/src\nhello 5\nhi\n600\n42\n");
+}
+
+#[tokio::test]
+async fn a_directory_of_an_earlier_version_is_converted() {
+    let dir = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/saved")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), dir.path().join(entry.file_name())).unwrap();
+    }
+    for expected in ["2000\nsecond\n", "2001\nsecond\n"] {
+        let provider = open(dir.path()).unwrap();
+        let sandbox = provider.get_or_create(Selector::labels([("name", "default")])).await.unwrap();
+        let command =
+            "pwd; echo $NAME; cat ../link; stat -c %a ../numbers; wc -l < ../numbers; cat b.txt; echo x >> ../numbers";
+        let response = sandbox.execute(ExecuteRequest::new(command)).await.unwrap();
+        assert_eq!(response.output_text(), format!("/workspace/notes\nvalue\nfirst\n600\n{expected}"));
+    }
+}
+
+#[tokio::test]
+async fn two_programs_take_a_sandbox_over_from_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || {
+        let log = std::sync::Arc::new(FolderLog::open(dir.path()).unwrap());
+        tidebox::provider().unwrap().save_log(log).build().unwrap()
+    };
+    let (one, two) = (open(), open());
+    assert_eq!(
+        (one.durability(), tidebox::provider().unwrap().build().unwrap().durability()),
+        (Durability::Local, Durability::Memory)
+    );
+    let first = one.get_or_create(thread()).await.unwrap();
+    first.execute(ExecuteRequest::new("echo one > who")).await.unwrap();
+    let second = two.get_or_create(thread()).await.unwrap();
+    assert_eq!(second.id(), first.id());
+    assert_eq!(second.execute(ExecuteRequest::new("cat who; echo two > who")).await.unwrap().output_text(), "one\n");
+    let error = first.execute(ExecuteRequest::new("echo lost > who")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Closed);
+    let back = one.get_or_create(thread()).await.unwrap();
+    assert_eq!(back.execute(ExecuteRequest::new("cat who")).await.unwrap().output_text(), "two\n");
 }
 
 #[tokio::test]

@@ -36,7 +36,9 @@ pub use builder::SandboxBuilder;
 pub use image::{BaseFile, BaseImage, Program};
 pub use interactive::{InteractiveCommand, InteractiveProcess, InteractiveResponse};
 pub use port::ExposePorts;
-pub use provider::{ProviderSettings, SavePolicy, SavedSandbox, SnapshotStore, VfsProvider};
+pub use provider::{
+    Durability, ProviderSettings, SavePolicy, SaveRequest, SavedFiles, SavedSandbox, SnapshotStore, VfsProvider,
+};
 pub use seed::{FileAttributes, SeedWriter};
 pub use snapshot::{Change, ContentChange, DiffSide, Packing, Snapshot, SnapshotDiff};
 pub use tidebox_kernel::fs::FileBytes;

@@ -26,7 +26,7 @@ use self::registry::{Location, Lookup, SandboxRegistry};
 use crate::{SandboxBuilder, VfsBackend};
 
 pub use self::settings::{ProviderSettings, SavePolicy};
-pub use self::store::{SavedSandbox, SnapshotStore};
+pub use self::store::{Durability, SaveRequest, SavedFiles, SavedSandbox, SnapshotStore};
 
 /// Sandboxes per page of a list.
 const PAGE: usize = 100;
@@ -67,8 +67,9 @@ impl VfsProvider {
         Self { registry, index_loaded: AtomicBool::new(false) }
     }
 
-    /// Deletes every expired sandbox and returns their ids. Also saves sandboxes whose [`SavePolicy::AtMostEvery`]
-    /// interval has passed. Call it from a timer, so that both happen without other calls.
+    /// Deletes every expired sandbox and returns their ids. Also removes what the store does not need any more, and saves
+    /// sandboxes whose [`SavePolicy::AtMostEvery`] interval has passed. Call it from a timer, so that this happens without
+    /// other calls.
     ///
     /// # Errors
     ///
@@ -79,7 +80,16 @@ impl VfsProvider {
             self.registry.expire_all().await?
         };
         self.registry.save_overdue().await?;
+        if let Some(store) = &self.registry.settings.store {
+            store.collect_garbage().await?;
+        }
         Ok(expired)
+    }
+
+    /// Returns what the sandboxes of this provider survive once they are saved: that of its store, or
+    /// [`Durability::Memory`] without one.
+    pub fn durability(&self) -> Durability {
+        self.registry.settings.store.as_ref().map(|store| store.durability()).unwrap_or_default()
     }
 
     /// Saves every sandbox in memory that has changed since it was saved.
@@ -133,13 +143,26 @@ impl VfsProvider {
         }
         let _changing = self.lock_for_change().await?;
         self.registry.expire_all().await?;
-        let live = match self.registry.find(selector)? {
+        let live = match self.find_anywhere(selector).await? {
             Lookup::Live(live) => live,
             Lookup::Saved(id) => self.registry.load(&id).await?,
             Lookup::Nothing(labels) => self.registry.create(labels).await?,
         };
         live.touch(self.registry.now());
         Ok(live)
+    }
+
+    /// Finds a sandbox. Reads the index of a shared store again before reporting a missing sandbox.
+    async fn find_anywhere(&self, selector: &Selector) -> Result<Lookup> {
+        let found = self.registry.find(selector);
+        match (&found, &self.registry.settings.store) {
+            (Ok(Lookup::Nothing(labels)), _) if labels.is_empty() => found,
+            (Ok(Lookup::Nothing(_)) | Err(_), Some(store)) if store.has_other_writers() => {
+                self.registry.load_index(&**store).await?;
+                self.registry.find(selector)
+            }
+            _ => found,
+        }
     }
 
     fn page(&self, request: &ListRequest) -> Result<ListPage> {

@@ -31,12 +31,15 @@ struct Uses {
 /// The state in the store.
 #[derive(Debug, Default)]
 pub(super) struct SavedState {
+    /// State of the sandbox when it was saved or restored.
     pub(super) snapshot: Option<Snapshot>,
+    /// That state as the store returns it. It differs after a restore if the builder has changed files.
+    pub(super) stored: Option<Snapshot>,
     pub(super) last_use: u64,
     /// Time of the save.
     pub(super) at: u64,
-    /// Set after deletion, when the sandbox must not be saved again.
-    pub(super) deleted: bool,
+    /// Set after deletion, or after another program has taken the sandbox over: it must not be saved again.
+    pub(super) ended: bool,
 }
 
 /// Reason why the provider closed a sandbox.
@@ -45,6 +48,7 @@ pub(super) enum CloseReason {
     Deleted,
     Idle,
     Lifetime,
+    TakenOver,
 }
 
 impl CloseReason {
@@ -53,6 +57,7 @@ impl CloseReason {
             Self::Deleted => "the sandbox was deleted; get_or_create creates a new one",
             Self::Idle => "the sandbox was deleted after reaching its idle timeout",
             Self::Lifetime => "the sandbox was deleted after reaching the provider's maximum lifetime",
+            Self::TakenOver => "another program has taken the sandbox over; get_or_create takes it back",
         }
     }
 }

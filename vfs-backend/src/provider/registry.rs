@@ -150,10 +150,11 @@ impl SandboxRegistry {
             return Ok(());
         }
         let _changing = self.change_lock.lock().await;
-        match self.expiry_reason(live.created, live.last_use(), self.now()) {
-            Some(ended) => self.remove(live.sandbox.id(), ended).await,
-            None => Ok(()),
+        let Some(ended) = self.expiry_reason(live.created, live.last_use(), self.now()) else { return Ok(()) };
+        if self.is_used_elsewhere(live.sandbox.id(), self.now()).await? {
+            return Ok(());
         }
+        self.remove(live.sandbox.id(), ended).await
     }
 
     /// Deletes every expired sandbox. The caller must hold `change_lock`.
@@ -166,10 +167,31 @@ impl SandboxRegistry {
             .collect();
         let mut expired = Vec::with_capacity(over.len());
         for (id, ended) in over {
+            if self.is_used_elsewhere(&id, now).await? {
+                continue;
+            }
             self.remove(&id, ended).await?;
             expired.push(id);
         }
         Ok(expired)
+    }
+
+    /// Returns whether another program has used a sandbox of a shared store, so that it has not expired. Updates its time of use,
+    /// and closes it if it is in the memory of this program.
+    async fn is_used_elsewhere(&self, id: &SandboxId, now: u64) -> Result<bool> {
+        let shared = self.settings.store.as_ref().filter(|store| store.has_other_writers());
+        let Some(store) = shared else { return Ok(false) };
+        let Some(saved) = store.find(id).await? else { return Ok(false) };
+        let mut entries = self.entries();
+        let Some(entry) = entries.get_mut(id).filter(|entry| saved.last_used > entry.last_use().0) else {
+            return Ok(false);
+        };
+        if let Location::Memory(live) = &entry.location {
+            live.set_closed(CloseReason::TakenOver);
+            live.sandbox.take_kernel();
+        }
+        entry.location = Location::Store { last_use: saved.last_used };
+        Ok(self.expiry_reason(entry.created, (saved.last_used, false), now).is_none())
     }
 
     /// Closes a sandbox and removes it permanently, from the store first: if that fails, it still exists and can be
@@ -189,7 +211,7 @@ impl SandboxRegistry {
             store.delete(id).await?;
         }
         if let Some(saved) = &mut saved {
-            saved.deleted = true;
+            saved.ended = true;
         }
         if let Some(live) = &live {
             live.set_closed(ended);

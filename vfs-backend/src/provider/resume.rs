@@ -3,6 +3,7 @@
 use tidebox_core::{Error, ErrorKind, Result, SandboxId};
 use tidebox_kernel::fs::{self, MountMode};
 
+use super::store::SavedFiles;
 use crate::seed::InitialFiles;
 use crate::{SandboxBuilder, Snapshot, VfsBackend};
 
@@ -34,11 +35,17 @@ impl SandboxBuilder {
     }
 
     /// Restores a saved sandbox. Initial files of this builder are skipped: they existed at creation, and the saved
-    /// files include all later changes.
-    pub(super) fn resume(mut self, id: SandboxId, bytes: &[u8]) -> Result<VfsBackend> {
-        let snapshot = Snapshot::from_bytes(bytes, &self.base, &self.limits)?;
+    /// files include all later changes. Returns the sandbox, and the state since which changes can be stored.
+    pub(super) fn resume(mut self, id: SandboxId, saved: &SavedFiles) -> Result<(VfsBackend, Snapshot)> {
+        let mut snapshot = Snapshot::from_bytes(&saved.snapshot, &self.base, &self.limits)?;
+        for changes in &saved.changes {
+            snapshot = snapshot.apply_stored_changes(changes, &self.limits)?;
+        }
         self.files.clear();
         self.beginning = InitialFiles::default();
-        self.snapshot(&snapshot).id(id).build()
+        let sandbox = self.snapshot(&snapshot).id(id).build()?;
+        let built = sandbox.snapshot()?;
+        let stored = if built.adds_only_installed(&snapshot) { built } else { snapshot };
+        Ok((sandbox, stored))
     }
 }

@@ -4,17 +4,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxId};
+use tidebox_core::{Error, ErrorKind, Limits, Result, SandboxBackend, SandboxId};
 
-use super::live::{LiveSandbox, SavedState};
+use super::live::{CloseReason, LiveSandbox, SavedState};
 use super::registry::{Entry, Location, SandboxRegistry};
 use super::settings::SavePolicy;
-use super::store::{SavedSandbox, SnapshotStore};
+use super::store::{SaveRequest, SavedSandbox, SnapshotStore};
 use crate::Snapshot;
 
 /// A use is saved if it is later than the saved one by the idle timeout divided by this. Saving each use would write
 /// the whole snapshot for every file that is read.
 const USE_UPDATE_DIVISOR: u32 = 4;
+
+/// Bytes of a saved inode without content: names, attributes and the target of a link.
+const BYTES_PER_INODE: u64 = 5000;
+
+/// Maximum size in bytes of the saved files of a sandbox: its bytes and inodes as charged, in a whole snapshot and in later
+/// changes, which never exceed a third of it and one further save.
+fn max_saved_bytes(limits: &Limits) -> u64 {
+    let tree = limits.file_bytes.saturating_add(limits.inodes.saturating_mul(BYTES_PER_INODE));
+    tree.saturating_add(limits.shell_state_bytes).saturating_mul(3).saturating_add(1 << 20)
+}
 
 impl SandboxRegistry {
     /// Loads the index of the store. The caller must hold `change_lock` and call this first.
@@ -61,16 +71,17 @@ impl SandboxRegistry {
         let Some((labels, created)) = self.entries().get(id).map(|entry| (entry.labels.clone(), entry.created)) else {
             return Err(missing());
         };
-        let Some(bytes) = store.get(id).await? else {
+        let builder = self.new_builder()?;
+        let Some(files) = store.get(id, max_saved_bytes(builder.current_limits())).await? else {
             self.entries().remove(id);
             return Err(missing());
         };
-        let resumed = self.new_builder()?.resume(id.clone(), &bytes);
-        let sandbox = resumed.map_err(|error| error.with_context("saved sandbox", id.as_str()))?;
+        let resumed = builder.resume(id.clone(), &files);
+        let (sandbox, stored) = resumed.map_err(|error| error.with_context("saved sandbox", id.as_str()))?;
         let now = self.now();
         let live = LiveSandbox::new(sandbox, labels, created, now);
-        *live.saved.lock().await =
-            SavedState { snapshot: Some(live.sandbox.snapshot()?), last_use: now, at: now, deleted: false };
+        let snapshot = Some(live.sandbox.snapshot()?);
+        *live.saved.lock().await = SavedState { snapshot, stored: Some(stored), last_use: now, at: now, ended: false };
         self.insert_live(id.clone(), &live);
         Ok(live)
     }
@@ -99,16 +110,25 @@ impl SandboxRegistry {
     ) -> Result<()> {
         let metadata = live.to_saved();
         let same = saved.snapshot.as_ref().is_some_and(|saved| saved.is_same(&snapshot));
-        if saved.deleted || (same && !self.needs_use_update(saved.last_use, metadata.last_used)) {
+        if saved.ended || (same && !self.needs_use_update(saved.last_use, metadata.last_used)) {
             return Ok(());
         }
-        store.put(&metadata, snapshot.clone()).await.map_err(|error| {
+        let (id, last_used) = (metadata.id.clone(), metadata.last_used);
+        let save = SaveRequest { sandbox: metadata, snapshot: snapshot.clone(), before: saved.stored.clone() };
+        if let Err(error) = store.put(save).await {
+            if error.kind() == ErrorKind::Closed {
+                // Close it immediately: its files are not those of the store any more.
+                saved.ended = true;
+                live.set_closed(CloseReason::TakenOver);
+                live.sandbox.take_kernel();
+                store.release(&id);
+            }
             let message = format!("the call succeeded, but cannot save its changes: {}", error.message());
-            Error::new(error.kind(), "save sandbox", message)
-                .with_context("sandbox", metadata.id.as_str())
-                .with_source(error)
-        })?;
-        (saved.snapshot, saved.last_use, saved.at) = (Some(snapshot), metadata.last_used, self.now());
+            let failed = Error::new(error.kind(), "save sandbox", message);
+            return Err(failed.with_context("sandbox", id.as_str()).with_source(error));
+        }
+        saved.stored = Some(snapshot.clone());
+        (saved.snapshot, saved.last_use, saved.at) = (Some(snapshot), last_used, self.now());
         Ok(())
     }
 
@@ -170,6 +190,10 @@ impl SandboxRegistry {
         // Changes made while it was being saved.
         let files = kernel.lock().snapshot();
         let snapshot = live.sandbox.snapshot_of(files);
-        self.put(&**store, live, &mut saved, snapshot).await
+        let result = self.put(&**store, live, &mut saved, snapshot).await;
+        store.release(live.sandbox.id());
+        // The handle may be kept for long, and its snapshots hold the files.
+        (saved.snapshot, saved.stored) = (None, None);
+        result
     }
 }

@@ -25,14 +25,12 @@ pub struct ProviderSettings {
 /// When sandboxes are saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SavePolicy {
-    /// Before the response of each call that changed something, and on `close`. Each save writes the whole snapshot, so
-    /// this suits sandboxes of up to some ten megabytes. A call without changes costs nothing.
+    /// Before the response of each call that changed something, and on `close`. A call without changes costs nothing.
     #[default]
     EveryChange,
     /// As [`EveryChange`](Self::EveryChange), with a minimum interval between two saves. Changes in between are saved
     /// by the first call after the interval, by [`VfsProvider::delete_expired`](crate::VfsProvider::delete_expired),
-    /// and on `close`; a crash loses at most the changes of one interval. For sandboxes that are too large to write for
-    /// every command.
+    /// and on `close`; a crash loses at most the changes of one interval. For stores that take long to acknowledge.
     AtMostEvery(Duration),
     /// On `close` and when [`VfsProvider::save`](crate::VfsProvider::save) is called. Later changes are lost when the
     /// application exits without either.

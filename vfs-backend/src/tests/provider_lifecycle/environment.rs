@@ -13,7 +13,10 @@ use tidebox_kernel::{Clock, SeededEntropy, VirtualClock};
 
 use super::super::path;
 use super::super::scripted_engine::{ScriptedEngine, Step};
-use crate::{BaseImage, ProviderSettings, SandboxBuilder, SavedSandbox, Snapshot, SnapshotStore, VfsProvider};
+use crate::{
+    BaseImage, Durability, ProviderSettings, SandboxBuilder, SaveRequest, SavedFiles, SavedSandbox, SnapshotStore,
+    VfsProvider,
+};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
@@ -44,8 +47,12 @@ impl Clock for TestClock {
 /// An in-memory store that can fail and completes on the second poll.
 #[derive(Debug, Default)]
 pub(super) struct TestStore {
-    pub(super) saved: Mutex<BTreeMap<SandboxId, (SavedSandbox, Vec<u8>)>>,
+    pub(super) saved: Mutex<BTreeMap<SandboxId, (SavedSandbox, SavedFiles)>>,
     pub(super) put_count: AtomicUsize,
+    /// Number of saves that were stored as changes.
+    pub(super) changes: AtomicUsize,
+    /// True after another program has taken all sandboxes over.
+    pub(super) fenced: AtomicBool,
     pub(super) failing: AtomicBool,
 }
 
@@ -68,20 +75,55 @@ impl TestStore {
 }
 
 impl SnapshotStore for TestStore {
-    fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Snapshot) -> BoxFuture<'a, Result<()>> {
+    fn durability(&self) -> Durability {
+        Durability::Local
+    }
+
+    fn has_other_writers(&self) -> bool {
+        false
+    }
+
+    fn put(&self, save: SaveRequest) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             self.check().await?;
+            if self.fenced.load(Ordering::SeqCst) {
+                return Err(Error::new(ErrorKind::Closed, "save sandbox", "another program has taken it over"));
+            }
             self.put_count.fetch_add(1, Ordering::SeqCst);
-            self.saved.lock().unwrap().insert(saved.id.clone(), (saved.clone(), snapshot.to_bytes()));
+            let SaveRequest { sandbox, snapshot, before } = save;
+            let mut saved = self.saved.lock().unwrap();
+            let changes = before.and_then(|before| snapshot.changes_for_store(&before));
+            let files = match (changes, saved.remove(&sandbox.id)) {
+                (Some(changes), Some((_, mut files))) => {
+                    self.changes.fetch_add(1, Ordering::SeqCst);
+                    files.changes.push(changes);
+                    files
+                }
+                _ => SavedFiles { snapshot: snapshot.to_bytes(), changes: Vec::new() },
+            };
+            saved.insert(sandbox.id.clone(), (sandbox, files));
             Ok(())
         })
     }
 
-    fn get<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<Option<Vec<u8>>>> {
+    fn get<'a>(&'a self, id: &'a SandboxId, _: u64) -> BoxFuture<'a, Result<Option<SavedFiles>>> {
         Box::pin(async move {
             self.check().await?;
-            Ok(self.saved.lock().unwrap().get(id).map(|(_, snapshot)| snapshot.clone()))
+            Ok(self.saved.lock().unwrap().get(id).map(|(_, files)| files.clone()))
         })
+    }
+
+    fn find<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<Option<SavedSandbox>>> {
+        Box::pin(async move {
+            self.check().await?;
+            Ok(self.saved.lock().unwrap().get(id).map(|(saved, _)| saved.clone()))
+        })
+    }
+
+    fn release(&self, _: &SandboxId) {}
+
+    fn collect_garbage(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.check())
     }
 
     fn list(&self) -> BoxFuture<'_, Result<Vec<SavedSandbox>>> {

@@ -7,6 +7,7 @@ use futures_executor::block_on;
 use tidebox_core::{ErrorKind, ExecuteRequest, ListRequest, ReadRequest, SandboxProvider, Selector};
 
 use super::super::path;
+use super::super::snapshot_changes::with_fs;
 use super::environment::*;
 use crate::{ProviderSettings, SavePolicy};
 
@@ -153,10 +154,68 @@ fn a_failing_store_fails_the_call_and_the_next_one_saves() {
 fn a_corrupt_snapshot_is_an_error() {
     let environment = TestEnvironment::default();
     let sandbox = get(&environment.start(environment.stored()), thread_selector(1));
-    environment.store.saved.lock().unwrap().get_mut(sandbox.id()).unwrap().1.truncate(9);
+    environment.store.saved.lock().unwrap().get_mut(sandbox.id()).unwrap().1.snapshot.truncate(9);
     let again = environment.start(environment.stored());
     let error = block_on(again.get_or_create(thread_selector(1))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert!(error.to_string().contains(sandbox.id().as_str()), "{error}");
     assert_eq!(environment.store.ids().len(), 1);
+}
+
+#[test]
+fn later_saves_store_only_changes() {
+    let environment = TestEnvironment::default();
+    let provider = environment.start(environment.stored());
+    let sandbox = get(&provider, thread_selector(1));
+    for number in 0..5 {
+        write(&*sandbox, &format!("/workspace/{number}"), "text").unwrap();
+    }
+    assert_eq!(environment.store.changes.load(Ordering::SeqCst), 5);
+    let again = environment.start(environment.stored());
+    let found = get(&again, thread_selector(1));
+    write(&*found, "/workspace/5", "text").unwrap();
+    assert_eq!(environment.store.changes.load(Ordering::SeqCst), 6, "also after a restart");
+    let last = environment.start(environment.stored());
+    let found = get(&last, thread_selector(1));
+    for number in 0..6 {
+        assert_eq!(read(&*found, &format!("/workspace/{number}")).unwrap().as_deref(), Some(&b"text"[..]));
+    }
+}
+
+#[test]
+fn a_change_of_an_installed_file_is_saved_whole() {
+    let environment = TestEnvironment::default();
+    let provider = environment.start(environment.stored());
+    let sandbox = get(&provider, thread_selector(1));
+    let local = provider.sandbox(sandbox.id()).unwrap();
+    let bare = local.snapshot().unwrap();
+    with_fs(&local, |fs| {
+        let bin = crate::file::locate(fs, b"/bin", true).unwrap();
+        fs.unlink(&crate::ROOT, bin, b"sh", 7).unwrap();
+    });
+    block_on(provider.save()).unwrap();
+    assert_eq!(environment.store.changes.load(Ordering::SeqCst), 0);
+    // The restore brings the program back, which changes cannot express either.
+    local.restore(&bare).unwrap();
+    block_on(provider.save()).unwrap();
+    assert_eq!(environment.store.changes.load(Ordering::SeqCst), 0);
+    let again = environment.start(environment.stored());
+    assert!(read(&*get(&again, thread_selector(1)), "/bin/sh").unwrap().is_some());
+}
+
+#[test]
+fn a_sandbox_that_was_taken_over_is_closed_unsaved() {
+    let environment = TestEnvironment::default();
+    let provider = environment.start(environment.stored());
+    let sandbox = get(&provider, thread_selector(1));
+    write(&*sandbox, "/workspace/a", "kept").unwrap();
+    environment.store.fenced.store(true, Ordering::SeqCst);
+    let error = write(&*sandbox, "/workspace/a", "lost").unwrap_err();
+    assert!(error.kind() == ErrorKind::Closed && error.message().contains("taken it over"), "{error}");
+    let error = read(&*sandbox, "/workspace/a").unwrap_err();
+    assert!(error.kind() == ErrorKind::Closed && error.message().contains("takes it back"), "{error}");
+    environment.store.fenced.store(false, Ordering::SeqCst);
+    let again = get(&provider, thread_selector(1));
+    assert_eq!(again.id(), sandbox.id());
+    assert_eq!(read(&*again, "/workspace/a").unwrap().as_deref(), Some(&b"kept"[..]));
 }

@@ -4,7 +4,7 @@ use futures_channel::oneshot;
 use tidebox_core::{Error, ErrorKind, Result};
 
 /// Runs `job` on a new thread. It runs to completion even if the future is dropped.
-pub(super) async fn spawn_blocking<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+pub(crate) async fn spawn_blocking<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let (sender, receiver) = oneshot::channel();
     let thread = std::thread::Builder::new().name("tidebox-store".to_owned()).spawn(move || {
         // The receiver is dropped if the future was dropped.
