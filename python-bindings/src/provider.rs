@@ -164,6 +164,12 @@ impl NativeProvider {
         })
     }
 
+    /// Durability of saved changes: `memory`, `local` or `shared`. `None` for a cloud provider, which does not report it.
+    #[getter]
+    fn durability(&self) -> Option<&'static str> {
+        self.local.as_ref().map(|local| local.durability().as_str())
+    }
+
     /// Returns the sandboxes as pairs of id and labels.
     fn list<'py>(
         &self,

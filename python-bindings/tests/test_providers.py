@@ -57,6 +57,11 @@ def test_a_provider_that_saves_survives_a_restart(tmp_path: pathlib.Path) -> Non
     assert again.read("kept").content == "yes"
 
 
+def test_durability_is_that_of_the_store(tmp_path: pathlib.Path) -> None:
+    assert (Provider().durability, Provider(save_in=tmp_path).durability) == ("memory", "local")
+    assert Provider("e2b", remote=RemoteOptions(api_key="x")).durability is None
+
+
 def test_an_endpoint_has_the_address_of_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     serve = "printf 'HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello' | nc -lN 8000 >/dev/null"
 

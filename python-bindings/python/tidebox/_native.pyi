@@ -367,6 +367,8 @@ class PythonResult:
 
 @final
 class NativeProvider:
+    @property
+    def durability(self) -> str | None: ...
     @staticmethod
     def local(options: dict[str, Any]) -> NativeProvider: ...
     @staticmethod

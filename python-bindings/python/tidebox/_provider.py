@@ -202,6 +202,12 @@ class ProviderBase:
         else:
             self._native = NativeProvider.recorded(name, options, cassette._native)
 
+    @property
+    def durability(self) -> Literal["memory", "local", "shared"] | None:
+        """Durability of the changes of sandboxes: `"memory"` survives nothing, `"local"` the end of the program and of the
+        system, and `"shared"` the loss of the host. `None` for cloud providers, which do not report it."""
+        return cast('Literal["memory", "local", "shared"] | None', self._native.durability)
+
 
 class Provider(ProviderBase):
     """Many sandboxes with ids and labels: in this process, or at a cloud provider. Methods wait for the result."""
