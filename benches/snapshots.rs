@@ -1,9 +1,17 @@
 //! Forks, snapshots, differences and exports of a sandbox of 10,000 files and 100 MB.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use tidebox::{Sandbox, SandboxBackend, SandboxPath, Snapshot, Upload, WriteRequest};
+use futures_executor::block_on;
+use tidebox::stores::MemoryLog;
+use tidebox::{
+    ChainStore, DirStore, Sandbox, SandboxBackend, SandboxId, SandboxPath, SandboxProvider, SaveRequest, SavedSandbox,
+    Selector, Snapshot, SnapshotStore, Upload, WriteRequest,
+};
 use tokio::runtime::Runtime;
 
 const FILES: u64 = 10_000;
@@ -100,5 +108,92 @@ fn exporting(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, keeping, comparing, exporting);
+/// Saves between two whole snapshots.
+const SAVES: u64 = 30;
+
+/// A sandbox of this id, saved at time 0.
+fn saved() -> SavedSandbox {
+    let id = SandboxId::parse("sb-bench").expect("a valid id");
+    SavedSandbox { id, labels: BTreeMap::new(), created: 0, last_used: 0 }
+}
+
+/// Returns the time of saves of ten changes each; whole snapshots between them are not included.
+fn time_saves(open: &dyn Fn() -> Box<dyn SnapshotStore>, states: &[Snapshot; 2], saves: u64) -> Duration {
+    let put = |store: &dyn SnapshotStore, snapshot: &Snapshot, before: Option<&Snapshot>| {
+        let save = SaveRequest { sandbox: saved(), snapshot: snapshot.clone(), before: before.cloned() };
+        block_on(store.put(save)).expect("the store is writable");
+    };
+    let (mut time, mut done) = (Duration::ZERO, 0);
+    while done < saves {
+        let store = open();
+        put(&*store, &states[0], None);
+        let started = Instant::now();
+        for number in 0..SAVES.min(saves - done) {
+            let (now, before) = if number % 2 == 0 { (1, 0) } else { (0, 1) };
+            put(&*store, &states[now], Some(&states[before]));
+            done += 1;
+        }
+        time += started.elapsed();
+    }
+    time
+}
+
+fn saving(c: &mut Criterion) {
+    let runtime = runtime();
+    let sandbox = full(&runtime);
+    let before = sandbox.snapshot().expect("open");
+    for number in (0..CHANGED).map(|at| at * FILES / CHANGED) {
+        write(&runtime, &sandbox, number, "changed\n");
+    }
+    let after = sandbox.snapshot().expect("open");
+    let states = [before, after];
+    let mut group = c.benchmark_group("save of 10 changes in 10,000 files");
+    group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
+    group.bench_function("find and encode", |b| b.iter(|| states[1].changes_for_store(&states[0]).expect("changes")));
+    let memory = || -> Box<dyn SnapshotStore> {
+        Box::new(ChainStore::new(Arc::new(MemoryLog::in_memory())).expect("random bytes"))
+    };
+    group.bench_function("into memory", |b| b.iter_custom(|saves| time_saves(&memory, &states, saves)));
+    let dir = tempfile::tempdir().expect("a directory");
+    let directory = || -> Box<dyn SnapshotStore> {
+        let dir = tempfile::tempdir_in(dir.path()).expect("a directory").keep();
+        Box::new(DirStore::open(dir).expect("writable"))
+    };
+    group.bench_function("into a directory", |b| b.iter_custom(|saves| time_saves(&directory, &states, saves)));
+    group.bench_function("whole, encoded only", |b| b.iter(|| states[1].to_bytes()));
+    group.bench_function("whole, into a directory", |b| {
+        let store = directory();
+        b.iter(|| {
+            let save = SaveRequest { sandbox: saved(), snapshot: states[1].clone(), before: None };
+            block_on(store.put(save)).expect("the store is writable");
+        });
+    });
+    group.finish();
+}
+
+/// Restores a sandbox of 100 files and 1 MiB that was saved with ten later changes.
+fn restoring(c: &mut Criterion) {
+    let runtime = runtime();
+    let dir = tempfile::tempdir().expect("a directory");
+    let open = || tidebox::provider().expect("the engine starts").save_in(dir.path()).build().expect("writable");
+    let thread = || Selector::labels([("thread", "1")]);
+    let path = |number: u64| format!("/workspace/{number}.rs");
+    let (provider, file) = (open(), (1 << 20) / 100);
+    let sandbox = runtime.block_on(provider.get_or_create(thread())).expect("created");
+    let text = |number| content(number).into_iter().cycle().take(file).collect::<Vec<u8>>();
+    let files = (0..100).map(|number| Upload::new(path(number), text(number))).collect();
+    runtime.block_on(sandbox.upload_files(files)).expect("open");
+    for number in 0..CHANGED {
+        let path = SandboxPath::parse(path(number)).expect("absolute");
+        runtime.block_on(sandbox.write(WriteRequest::new(path, "changed\n"))).expect("open").expect("written");
+    }
+    drop((provider, sandbox));
+    let mut group = c.benchmark_group("restore of 100 files, 1 MiB");
+    group.bench_function("from a directory", |b| {
+        b.iter(|| runtime.block_on(open().get_or_create(thread())).expect("restored"));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, keeping, comparing, exporting, saving, restoring);
 criterion_main!(benches);
