@@ -214,8 +214,24 @@ impl<O: Objects> GenerationLog<O> {
     }
 
     async fn load_stem(&self, stem: &str, max_bytes: u64) -> Result<Option<Chain>> {
-        let objects = self.objects_of(stem).await?;
-        let Some(newest) = newest_of(&objects) else { return Ok(None) };
+        let mut objects = self.objects_of(stem).await?;
+        loop {
+            let error = match self.load_listed(stem, &objects, max_bytes).await {
+                Err(error) => error,
+                loaded => return loaded,
+            };
+            // The owner may have written a whole snapshot since the list, and garbage collection removed what came before.
+            let later = self.objects_of(stem).await?;
+            if newest_of(&later) == newest_of(&objects) {
+                return Err(error);
+            }
+            objects = later;
+        }
+    }
+
+    /// Loads a chain whose objects have been listed.
+    async fn load_listed(&self, stem: &str, objects: &[ObjectInfo], max_bytes: u64) -> Result<Option<Chain>> {
+        let Some(newest) = newest_of(objects) else { return Ok(None) };
         let (saved, decoded, head) = self.read_generation(stem, newest, max_bytes).await?;
         if saved.entry.kind == GenerationKind::Deleted {
             return Ok(Some(Chain { head, generations: Vec::new() }));
@@ -224,7 +240,7 @@ impl<O: Objects> GenerationLog<O> {
         if base == 0 || base > newest {
             return Err(corrupt(&name::generation(stem, newest), "is corrupt: it has no base"));
         }
-        let numbers: Vec<u64> = generations_of(&objects).filter(|number| (base..newest).contains(number)).collect();
+        let numbers: Vec<u64> = generations_of(objects).filter(|number| (base..newest).contains(number)).collect();
         if numbers.len() as u64 != newest - base {
             return Err(corrupt(&name::generation(stem, newest), "is incomplete: a generation before it is missing"));
         }

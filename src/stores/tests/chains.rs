@@ -135,6 +135,22 @@ fn a_lost_response_is_resolved_by_the_nonce() {
 }
 
 #[test]
+fn a_chain_that_is_replaced_while_it_is_read_is_read_again() {
+    let all = Failing::default();
+    let first = provider(store(all.clone()));
+    let sandbox = get(&first);
+    write(&*sandbox, "file", "early").unwrap();
+    let early = block_on(all.list("", "")).unwrap();
+    for number in 0..40 {
+        write(&*sandbox, "file", format!("{number}")).unwrap();
+    }
+    block_on(crate::stores::SaveLog::collect_garbage(&GenerationLog::new(all.clone()), u64::MAX)).unwrap();
+    *all.stale.lock() = Some(early);
+    assert_eq!(read(&*get(&provider(store(all.clone()))), "file").unwrap(), b"39");
+    assert_eq!(*all.stale.lock(), None, "the early list was read");
+}
+
+#[test]
 fn a_save_after_a_dropped_one_continues() {
     let all = MemoryObjects::default();
     let chains = store(all.clone());

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_executor::block_on;
+use tidebox_core::lock::Mutex;
 use tidebox_core::{
     BoxFuture, Error, ErrorKind, Limits, OutputChunk, Result, SandboxBackend, SandboxPath, SandboxProvider, Selector,
     WriteRequest,
@@ -102,6 +103,8 @@ pub(crate) struct Failing {
     pub(crate) lost: Arc<AtomicUsize>,
     /// Creations that are not done.
     pub(crate) refused: Arc<AtomicUsize>,
+    /// A list of an earlier time, which is returned once for one sandbox.
+    pub(crate) stale: Arc<Mutex<Option<ObjectPage>>>,
 }
 
 impl Failing {
@@ -129,6 +132,10 @@ impl Objects for Failing {
     }
 
     fn list<'a>(&'a self, prefix: &'a str, after: &'a str) -> BoxFuture<'a, Result<ObjectPage>> {
+        let stale = self.stale.lock().take_if(|_| prefix.ends_with('/'));
+        if let Some(page) = stale {
+            return Box::pin(std::future::ready(Ok(page)));
+        }
         self.objects.list(prefix, after)
     }
 
