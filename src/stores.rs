@@ -6,7 +6,9 @@
 //! *packs*: objects named by their digest, which later generations refer to.
 //!
 //! - [`SaveLog`] is the port: append, load, list, forget.
-//! - [`GenerationLog`] implements it over [`Objects`], which is what a directory can do: [`FolderLog`].
+//! - [`GenerationLog`] implements it over [`Objects`], which is what a directory or an object store can do: [`FolderLog`] and,
+//!   with the feature `object-store`, `ObjectLog`.
+//! - [`open_log`] opens one by its URL.
 //! - [`ChainStore`] is the [`SnapshotStore`](tidebox_vfs_backend::SnapshotStore) of a provider over a log.
 //! - [`DirStore`] is the store of one program in one directory.
 
@@ -19,7 +21,10 @@ mod legacy;
 mod log;
 mod memory;
 mod name;
+#[cfg(feature = "object-store")]
+mod object_storage;
 mod objects;
+mod open;
 mod pack;
 mod wire;
 
@@ -32,4 +37,7 @@ pub use folder::{Folder, FolderLog};
 pub use generation::{Entry, GenerationKind, Head, PackRef, Writer};
 pub use log::{Appended, Chain, Generation, GenerationLog, LogPage, SaveLog, Saved};
 pub use memory::{MemoryLog, MemoryObjects};
+#[cfg(feature = "object-store")]
+pub use object_storage::{ObjectLog, ObjectStorage};
 pub use objects::{Creation, ObjectInfo, ObjectPage, Objects};
+pub use open::open_log;

@@ -1,5 +1,7 @@
 //! All checks and tests of the workspace, the quick ones first.
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use crate::audit;
@@ -95,12 +97,29 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     setup::packs(project, progress)?;
     pack_git::add(project, progress)?;
     progress.run_tests("tests", runner(&["--no-fail-fast"]), RETRY)?;
+    progress.run_tests("tests of object storage", object_storage_tests(project, has_nextest), RETRY)?;
     if has_nextest {
         // nextest does not run the examples in doc comments; `cargo test` did.
         let doc_tests = project.cargo(&["test", "--locked", "--workspace", "--doc"]);
         progress.run_tests("examples in the documentation", doc_tests, RETRY)?;
     }
     Ok(())
+}
+
+/// Tests of a feature that is not in the default build.
+fn object_storage_tests(project: &Project, has_nextest: bool) -> Command {
+    let runner: &[&str] = if has_nextest { &["nextest", "run"] } else { &["test"] };
+    let mut command = project.cargo(runner);
+    command.args([
+        "--locked",
+        "--package",
+        "tidebox",
+        "--lib",
+        "--features",
+        "object-store",
+        "stores::tests::storages",
+    ]);
+    command
 }
 
 /// Runs the unit tests of guest code as host programs, without a sandbox.

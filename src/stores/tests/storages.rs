@@ -93,3 +93,121 @@ fn a_directory_is_a_storage() {
     check(Folder::open(dir.path()).unwrap());
     assert_eq!(Folder::open(dir.path()).unwrap().shared().durability().as_str(), "shared");
 }
+
+#[test]
+fn a_log_opens_by_its_url() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = crate::stores::open_log(&format!("file://{}", dir.path().display())).unwrap();
+    assert_eq!(log.durability().as_str(), "local");
+    for url in ["", "sandboxes", "file://relative", "ftp://bucket"] {
+        let error = crate::stores::open_log(url).unwrap_err();
+        assert!(error.kind() == ErrorKind::InvalidRequest && error.message().contains("file:///mnt"), "{error}");
+    }
+    let opened = crate::stores::open_log("s3://bucket/path").map(|log| log.durability().as_str());
+    match cfg!(feature = "object-store") {
+        true => assert_eq!(opened.unwrap(), "shared"),
+        false => assert!(opened.unwrap_err().message().contains("the feature object-store")),
+    }
+}
+
+#[cfg(feature = "object-store")]
+#[test]
+fn the_memory_of_object_store_is_a_storage() {
+    use tidebox_vfs_backend::Durability;
+    let store: Arc<dyn object_store::ObjectStore> = Arc::new(object_store::memory::InMemory::new());
+    check(crate::stores::ObjectStorage::new(Arc::clone(&store), "", Durability::Memory));
+    check(crate::stores::ObjectStorage::new(store, "/some/path/", Durability::Memory));
+}
+
+#[cfg(feature = "object-store")]
+mod s3 {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::path::{Path, PathBuf};
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use super::check;
+    use crate::stores::ObjectLog;
+
+    /// The version of moto that the test was written with.
+    const MOTO: &str = "moto[s3,server]==5.2.5";
+
+    struct Server(Child);
+
+    impl Drop for Server {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn run(command: &mut Command) -> Result<(), String> {
+        match command.stdout(Stdio::null()).output() {
+            Ok(done) if done.status.success() => Ok(()),
+            Ok(done) => Err(String::from_utf8_lossy(&done.stderr).lines().last().unwrap_or("it failed").to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Returns the server's program, installed into a directory of the build that later runs find again.
+    fn install() -> Result<PathBuf, String> {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/moto");
+        let dir = std::env::var_os("CARGO_TARGET_DIR").map_or(dir, |target| Path::new(&target).join("moto"));
+        let server = dir.join("bin/moto_server");
+        if !server.exists() {
+            run(Command::new("python3").args(["-m", "venv"]).arg(&dir))?;
+            run(Command::new(dir.join("bin/pip")).args(["install", "--quiet", MOTO]))?;
+        }
+        Ok(server)
+    }
+
+    fn create_bucket(port: u16) -> std::io::Result<()> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream
+            .write_all(b"PUT /bucket HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        if response.starts_with("HTTP/1.1 200") { Ok(()) } else { Err(std::io::Error::other(response)) }
+    }
+
+    #[test]
+    #[allow(clippy::print_stdout, reason = "a skipped test says why")]
+    fn s3_is_a_storage() {
+        let program = match install() {
+            Ok(program) => program,
+            Err(why) => return println!("skipped: cannot install {MOTO}: {why}"),
+        };
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new(program);
+        let command = command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
+        let _server = Server(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let end = Instant::now() + Duration::from_secs(60);
+        while let Err(error) = create_bucket(port) {
+            assert!(Instant::now() < end, "the server starts within a minute: {error}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let _guard = runtime.enter();
+        let endpoint = format!("http://127.0.0.1:{port}");
+        let settings = [
+            ("aws_endpoint", endpoint.as_str()),
+            ("aws_access_key_id", "key"),
+            ("aws_secret_access_key", "secret"),
+            ("aws_region", "us-east-1"),
+        ];
+        let without_tls = ObjectLog::from_url_with("s3://bucket/path", settings).unwrap_err();
+        assert!(without_tls.message().contains("AWS_ALLOW_HTTP"), "{without_tls}");
+        let log =
+            ObjectLog::from_url_with("s3://bucket/path", settings.into_iter().chain([("aws_allow_http", "true")]));
+        check(log.unwrap().objects);
+    }
+
+    #[test]
+    fn invalid_urls_are_errors() {
+        for url in ["bucket", "ftp://bucket", "s3://", "s3:///path"] {
+            let error = ObjectLog::from_url(url).unwrap_err();
+            assert!(error.message().contains("give s3://"), "{error}");
+        }
+    }
+}
