@@ -72,6 +72,12 @@ fn with_files_of(command: &Command, mut confinement: crate::Confinement) -> crat
             if let Some(dir) = &mcp.server.save {
                 confinement = confinement.write(dir);
             }
+            if let Some(url) = &mcp.server.store {
+                confinement = match url.strip_prefix("file://") {
+                    Some(dir) => confinement.write(Path::new(dir)),
+                    None => confinement.connect(),
+                };
+            }
             if mcp.http.address.is_some() { confinement.listen() } else { confinement }
         }
         _ => confinement,

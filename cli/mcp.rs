@@ -19,7 +19,7 @@ use crate::cli::args::{Mcp, McpCommand, McpHttp, McpServer, SandboxArgs};
 use crate::cli::sandbox;
 use crate::cli::serve::shutdown_signal;
 pub(crate) use client::CLIENTS;
-use source::LocalSource;
+use source::{LocalSource, Saving};
 
 /// Environment variable with the token, which other users of the host cannot read, unlike arguments.
 const TOKEN_VARIABLE: &str = "TIDEBOX_MCP_TOKEN";
@@ -36,11 +36,11 @@ pub(crate) fn mcp(mcp: Mcp) -> Result<u8> {
 }
 
 fn serve(server: McpServer, http: McpHttp) -> Result<u8> {
-    let McpServer { options, save, sandbox } = server;
+    let McpServer { options, save, store, sandbox } = server;
     let settings = settings(&options);
     // Errors of the options are reported before a client connects.
     sandbox::builder_with_options(&options)?;
-    let source = Arc::new(LocalSource::new(options, save));
+    let source = Arc::new(LocalSource::new(options, Saving::new(save, store)));
     match http.address {
         None => serve_stdio(source, &sandbox, settings),
         Some(address) => serve_http(source, sandbox, address, http, settings),

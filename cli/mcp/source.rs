@@ -1,6 +1,6 @@
 //! The sandboxes of the MCP server.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +11,10 @@ use tokio::sync::OnceCell;
 use crate::cli::args::SandboxArgs;
 use crate::cli::sandbox;
 use crate::cli::serve::sandbox_error;
+use crate::stores::open_log;
 use crate::{
-    BoxFuture, Dialect, Error, ErrorKind, OutputSink, Provider, PythonExt as _, PythonSession, Result, Sandbox,
-    SandboxBackend, SandboxBuilder, SandboxProvider as _, Selector,
+    BoxFuture, Dialect, Error, ErrorKind, OutputSink, Provider, ProviderBuilder, PythonExt as _, PythonSession, Result,
+    Sandbox, SandboxBackend, SandboxBuilder, SandboxProvider as _, Selector,
 };
 
 /// Rules of the file tools: absolute paths in results, no directories from `glob`.
@@ -22,27 +23,48 @@ const DIALECT: Dialect = Dialect::Python;
 /// Label with the name of a saved sandbox.
 const NAME_LABEL: &str = "name";
 
+/// Location of saved sandboxes.
+#[derive(Debug)]
+pub(super) enum Saving {
+    /// Directory of `--save`, for one server at a time.
+    Directory(PathBuf),
+    /// URL of `--store`, for several servers.
+    Store(String),
+}
+
+impl Saving {
+    pub(super) fn new(save: Option<PathBuf>, store: Option<String>) -> Option<Self> {
+        save.map(Self::Directory).or_else(|| store.map(Self::Store))
+    }
+
+    fn configure(&self, provider: ProviderBuilder) -> Result<ProviderBuilder> {
+        Ok(match self {
+            Self::Directory(dir) => provider.save_in(dir),
+            Self::Store(url) => provider.save_log(open_log(url)?),
+        })
+    }
+}
+
 /// Creates sandboxes with the options of the command, or loads saved ones.
 #[derive(Debug)]
 pub(super) struct LocalSource {
     options: Arc<SandboxArgs>,
-    /// Directory of `--save`.
-    save: Option<PathBuf>,
+    saving: Option<Saving>,
     /// The saved sandboxes. Opened at the first use, because only one program can use the directory, and some clients start a second
     /// server only to read its capabilities.
     provider: OnceCell<Provider>,
 }
 
 impl LocalSource {
-    pub(super) fn new(options: SandboxArgs, save: Option<PathBuf>) -> Self {
-        Self { options: Arc::new(options), save, provider: OnceCell::new() }
+    pub(super) fn new(options: SandboxArgs, saving: Option<Saving>) -> Self {
+        Self { options: Arc::new(options), saving, provider: OnceCell::new() }
     }
 
-    async fn provider(&self, dir: &Path) -> Result<&Provider> {
+    async fn provider(&self, saving: &Saving) -> Result<&Provider> {
         self.provider
             .get_or_try_init(|| async {
                 let options = Arc::clone(&self.options);
-                crate::provider()?.sandbox_builder(move || builder(&options)).save_in(dir).build()
+                saving.configure(crate::provider()?.sandbox_builder(move || builder(&options)))?.build()
             })
             .await
     }
@@ -55,12 +77,12 @@ fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
 impl SandboxSource for LocalSource {
     fn open<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<OpenSandbox>> {
         Box::pin(async move {
-            let Some(dir) = &self.save else {
+            let Some(saving) = &self.saving else {
                 let sandbox = Arc::new(builder(&self.options)?.build()?);
                 let backend: Arc<dyn SandboxBackend> = Arc::<Sandbox>::clone(&sandbox);
                 return Ok(OpenSandbox { backend, sandbox });
             };
-            let provider = self.provider(dir).await?;
+            let provider = self.provider(saving).await?;
             let backend = provider.get_or_create(Selector::labels([(NAME_LABEL, name)])).await?;
             let sandbox = provider.sandbox(backend.id()).ok_or_else(|| {
                 let message = "the sandbox was closed while it was opened; try again";

@@ -74,6 +74,7 @@ impl RemoteOptions {
 pub(crate) struct LocalOptions {
     sandbox: SandboxOptions,
     save_in: Option<PathBuf>,
+    store: Option<String>,
     idle_timeout: Option<f64>,
     max_lifetime: Option<f64>,
     labels: BTreeMap<String, String>,
@@ -84,6 +85,9 @@ impl LocalOptions {
         builder = builder.sandbox_builder(self.sandbox.repeatable()?).labels(self.labels);
         if let Some(dir) = self.save_in {
             builder = builder.save_in(dir);
+        }
+        if let Some(url) = self.store {
+            builder = builder.save_log(checked(tidebox::stores::open_log(&url))?);
         }
         if let Some(seconds) = self.idle_timeout {
             builder = builder.idle_timeout(duration(seconds, "idle_timeout")?);

@@ -62,6 +62,22 @@ def test_durability_is_that_of_the_store(tmp_path: pathlib.Path) -> None:
     assert Provider("e2b", remote=RemoteOptions(api_key="x")).durability is None
 
 
+def test_two_programs_take_a_sandbox_over_from_each_other(tmp_path: pathlib.Path) -> None:
+    one, two = Provider(store=tmp_path.as_uri()), Provider(store=tmp_path.as_uri())
+    first = one.get_or_create(labels={"thread": "1"})
+    first.write("who", "one")
+    second = two.get_or_create(labels={"thread": "1"})
+    assert (second.id, second.read("who").content) == (first.id, "one")
+    with pytest.raises(SandboxError) as error:
+        first.write("who", "lost")
+    assert error.value.kind == "closed"
+    assert two.get_or_create(labels={"thread": "1"}).read("who").content == "one"
+    with pytest.raises(ValueError, match="give one of them"):
+        Provider(save_in=tmp_path, store=tmp_path.as_uri())
+    with pytest.raises(ValueError, match="file:///mnt/shared"):
+        Provider(store="sandboxes")
+
+
 def test_an_endpoint_has_the_address_of_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     serve = "printf 'HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello' | nc -lN 8000 >/dev/null"
 

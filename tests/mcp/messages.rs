@@ -30,6 +30,7 @@ pub(crate) const TESTS: Tests = &[
     ("a_request_without_a_session_is_served", a_request_without_a_session_is_served),
     ("a_saved_sandbox_continues_in_the_next_server", a_saved_sandbox_continues_in_the_next_server),
     ("two_servers_start_before_one_uses_the_directory", two_servers_start_before_one_uses_the_directory),
+    ("a_server_takes_a_shared_sandbox_over", a_server_takes_a_shared_sandbox_over),
     ("the_server_ends_with_its_input", the_server_ends_with_its_input),
     ("options_configure_the_sandbox", options_configure_the_sandbox),
 ];
@@ -422,6 +423,19 @@ fn two_servers_start_before_one_uses_the_directory() {
     assert!(message.contains("used by another program"), "{message}");
     one.close();
     assert_eq!(two.bash("echo now"), "now\n", "the next use tries again");
+}
+
+fn a_server_takes_a_shared_sandbox_over() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let url = format!("file://{}", dir.path().display());
+    let (mut one, mut two) = (Server::start(&["--store", &url]), Server::start(&["--store", &url]));
+    one.bash("echo one > who");
+    assert_eq!(two.bash("cat who; echo two > who"), "one\n");
+    let message = one.failure("bash", json!({"command": "echo lost > who"}));
+    assert!(message.contains("another program has taken the sandbox over"), "{message}");
+    one.close();
+    let mut again = Server::start(&["--store", &url]);
+    assert_eq!(again.bash("cat who"), "two\n");
 }
 
 fn the_server_ends_with_its_input() {

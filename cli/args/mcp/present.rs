@@ -36,7 +36,14 @@ pub(crate) struct McpServer {
     /// Save the sandbox in this directory, and continue with the saved one
     #[arg(long, value_name = "DIR", help_heading = "Saved sandboxes")]
     pub(crate) save: Option<PathBuf>,
-    /// Name of the sandbox in the directory of --save
+    /// Save the sandbox in this store, which servers on several hosts use
+    ///
+    /// file:///PATH, or in a build with the feature object-store s3://BUCKET/PATH, gs:// or az://.
+    ///
+    /// A server that opens the sandbox takes it over from another one.
+    #[arg(long, value_name = "URL", conflicts_with = "save", help_heading = "Saved sandboxes")]
+    pub(crate) store: Option<String>,
+    /// Name of the sandbox in the directory of --save or in the store of --store
     #[arg(long, value_name = "NAME", value_parser = parse_name, default_value = "default")]
     #[arg(help_heading = "Saved sandboxes")]
     pub(crate) sandbox: String,

@@ -161,6 +161,7 @@ class ProviderBase:
         *,
         sandbox: SandboxOptions | None = None,
         save_in: str | PathLike[str] | None = None,
+        store: str | None = None,
         idle_timeout: float | None = None,
         max_lifetime: float | None = None,
         labels: Mapping[str, str] | None = None,
@@ -173,6 +174,9 @@ class ProviderBase:
             name: `"local"` for sandboxes in this process, or the name of a cloud provider.
             sandbox: Options of local sandboxes.
             save_in: Directory in which local sandboxes are saved, so that they survive a restart of the program.
+            store: URL of a store of local sandboxes that several programs share: `"file:///mnt/shared"`, or in a build with the
+                feature `object-store` `"s3://bucket/path"`, `"gs://..."` or `"az://..."`. A program that opens a sandbox takes
+                it over: the next change in the other program fails with `closed`.
             idle_timeout: Seconds after which an unused local sandbox is deleted.
             max_lifetime: Seconds after which a local sandbox is deleted even if it is used.
             labels: Labels of all local sandboxes.
@@ -185,14 +189,16 @@ class ProviderBase:
         if name == "local":
             if remote is not None or cassette is not None:
                 raise ValueError("remote and cassette are for cloud providers; use sandbox for local sandboxes")
+            if save_in is not None and store is not None:
+                raise ValueError("save_in and store are two places for saved sandboxes; give one of them")
             self._native = NativeProvider.local(
                 {
                     "sandbox": (sandbox or SandboxOptions())._native(), "save_in": None if save_in is None else fspath(save_in),
-                    "idle_timeout": idle_timeout, "max_lifetime": max_lifetime, "labels": dict(labels or {}),
+                    "store": store, "idle_timeout": idle_timeout, "max_lifetime": max_lifetime, "labels": dict(labels or {}),
                 }
             )  # fmt: skip
             return
-        given = {"sandbox": sandbox, "save_in": save_in, "idle_timeout": idle_timeout, "max_lifetime": max_lifetime, "labels": labels}
+        given = {"sandbox": sandbox, "save_in": save_in, "store": store, "idle_timeout": idle_timeout, "max_lifetime": max_lifetime, "labels": labels}
         for option, value in given.items():
             if value is not None:
                 raise ValueError(f"{option} is for local sandboxes; use RemoteOptions for {name}")
