@@ -106,19 +106,12 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     Ok(())
 }
 
-/// Tests of a feature that is not in the default build.
+/// Tests of a feature that is not in the default build. All packages are selected, because a selection has other features of shared
+/// packages, which would be built again.
 fn object_storage_tests(project: &Project, has_nextest: bool) -> Command {
     let runner: &[&str] = if has_nextest { &["nextest", "run"] } else { &["test"] };
     let mut command = project.cargo(runner);
-    command.args([
-        "--locked",
-        "--package",
-        "tidebox",
-        "--lib",
-        "--features",
-        "object-store",
-        "stores::tests::storages",
-    ]);
+    command.args(["--locked", "--workspace", "--lib", "--features", "tidebox/object-store", "stores::tests::storages"]);
     command
 }
 
