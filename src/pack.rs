@@ -221,14 +221,15 @@ impl Packs {
         self.store.as_ref()?.installed_program(pack)
     }
 
-    /// Installs a pack that is an ordinary program (`git`) from its wheel, and compiles it, which takes some seconds. Without
+    /// Installs a pack that is an ordinary program (`git`, `node`) from its wheel, and compiles it, which takes some seconds. Without
     /// `from`, the wheel that `cargo xtask` built next to this program is used. Existing runtimes are not affected.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] for another pack, and if the wheel is missing; [`ErrorKind::Engine`] for all other errors.
     pub fn add_program(&self, name: &str, from: Option<&Path>) -> Result<()> {
         let (store, pack) = (self.store()?, find_program(name).ok_or_else(|| unknown(name))?);
-        let built = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("pack-git").join(pack.wheel));
+        let built =
+            || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join(format!("pack-{name}")).join(pack.wheel));
         let wheel = from.map(Path::to_owned).or_else(|| built().filter(|wheel| wheel.is_file()));
         let wheel = wheel.ok_or_else(|| {
             let (file, source) = (pack.wheel, pack.source);

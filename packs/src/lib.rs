@@ -22,7 +22,7 @@ pub use error::PackError;
 pub use fetch::{WheelSource, fetch_wheels};
 pub use pack::{PACKS, PYTHON, PYTHON_SLIM, Pack, Wheel, find};
 pub use pin::PinnedWheel;
-pub use program::{GIT, InstalledProgram, PROGRAM_PACKS, ProgramPack, find_program};
+pub use program::{GIT, InstalledProgram, NODE, PROGRAM_PACKS, ProgramPack, find_program};
 pub use progress::{ByteCount, PackProgress};
 pub use python::PYTHON_SOURCES;
 pub use store::{InstalledPack, PackManifest, PackStore, StagedPack};

@@ -45,8 +45,19 @@ pub const GIT: ProgramPack = ProgramPack {
     source: "build it in the repository of Tidebox by `cargo xtask pack git`",
 };
 
+/// JavaScript as Node runs it.
+pub const NODE: ProgramPack = ProgramPack {
+    name: "node",
+    version: "22.23.3",
+    about: "JavaScript: Node's own library on the engine QuickJS",
+    wheel: "tidebox_node-22.23.3-py3-none-any.whl",
+    package: "tidebox_node",
+    commands: &["node", "nodejs"],
+    source: "build it in the repository of Tidebox by `cargo xtask pack node`",
+};
+
 /// All packs of one program.
-pub const PROGRAM_PACKS: &[ProgramPack] = &[GIT];
+pub const PROGRAM_PACKS: &[ProgramPack] = &[GIT, NODE];
 
 /// Returns the program pack with a name.
 #[must_use]

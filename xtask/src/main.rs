@@ -17,6 +17,7 @@ mod notices;
 mod npm;
 mod npm_tests;
 mod pack_git;
+mod pack_node;
 mod project;
 mod python_package;
 mod python_tests;
@@ -70,6 +71,7 @@ usage: cargo xtask <command>
             run modules of CPython's own tests in the sandbox [default: ten of them]; DIR contains the package `test`
             [default: fetched from Debian's packages]
   pack git  compile Git for the sandbox and write the archives of the pack `git`
+  pack node compile the program `node` for the sandbox and write the archives of the pack `node`
   git-suite [--sample N] [--again] [--release] [SCRIPT...]
             run scripts of Git's own tests with Git of the host and in the sandbox [default: all, or N random ones], and
             compare; results are kept in the target directory, and --again replaces them
@@ -122,6 +124,7 @@ fn main() -> ExitCode {
         ["release", "archive"] => run(release::archive),
         ["bench", arguments @ ..] => run(|project, progress| bench::bench(project, progress, arguments)),
         ["pack", "git"] => run(|project, progress| pack_git::pack_git(project, progress).map(drop)),
+        ["pack", "node"] => run(pack_node::pack_node),
         ["git-suite", arguments @ ..] => run(|project, progress| git_suite::git_suite(project, progress, arguments)),
         ["pack", "c-runtime"] => run(c_runtime::c_runtime),
         ["soak"] => run(|project, progress| soak(project, progress, "10")),

@@ -3,7 +3,7 @@
 
 mod chromium;
 mod emulators;
-mod engines;
+pub(crate) mod engines;
 mod frameworks;
 mod test_dir;
 

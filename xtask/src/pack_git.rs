@@ -360,9 +360,19 @@ fn sources() -> String {
 
 fn write_archives(project: &Project, dir: &Path, tree: &Path) -> Result<[PathBuf; 2]> {
     let tgz = dir.join(format!("tidebox-git-{VERSION}.tgz"));
-    let wheel = dir.join(wheel_name());
+    archive(project, tree, [tgz, dir.join(wheel_name())], ["tidebox_git", VERSION, "GPL-2.0-only"], RETRY)
+}
+
+/// Packs a tree into a `.tgz` and a wheel, with name, version and licence of the wheel.
+pub(crate) fn archive(
+    project: &Project,
+    tree: &Path,
+    archives: [PathBuf; 2],
+    wheel: [&str; 3],
+    retry: &str,
+) -> Result<[PathBuf; 2]> {
     let mut command = Command::new("python3");
-    command.arg(project.root.join("packs/git/archive.py")).arg(tree).arg(&tgz).arg(&wheel);
-    run(command.args(["tidebox_git", VERSION]), RETRY)?;
-    Ok([tgz, wheel])
+    command.arg(project.root.join("packs/archive.py")).arg(tree).args(&archives).args(wheel);
+    run(&mut command, retry)?;
+    Ok(archives)
 }

@@ -62,6 +62,11 @@ fn probe_version(program: &Path) -> Result<Node> {
     Ok(Node { program: program.to_owned(), version: version.to_owned(), jspi: suspending == "function" })
 }
 
+/// Returns the program of the package of Node for this platform, for `cargo xtask pack node`.
+pub(crate) fn program(project: &Project, progress: &mut Progress, version: &str) -> Result<PathBuf> {
+    installed(project, progress, version).map(|node| node.program)
+}
+
 /// Installs a version into the target directory, where it outlives a clone.
 fn installed(project: &Project, progress: &mut Progress, version: &str) -> Result<Node> {
     let dir = project.target.join("npm-engines").join(version);

@@ -1,6 +1,6 @@
 """Packs a directory into a .tgz and a wheel. Equal input gives equal bytes.
 
-usage: archive.py TREE TGZ WHEEL NAME VERSION
+usage: archive.py TREE TGZ WHEEL NAME VERSION LICENCE
 """
 
 import base64
@@ -35,10 +35,10 @@ def write_tgz(entries, to):
         packed.write(plain.getvalue())
 
 
-def write_wheel(entries, to, name, version):
+def write_wheel(entries, to, name, version, licence):
     """Writes a wheel whose package contains only data."""
     info = f"{name}-{version}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nLicense: GPL-2.0-only\n"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nLicense: {licence}\n"
     wheel = "Wheel-Version: 1.0\nGenerator: xtask\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     members = [(f"{name}/{path}", content) for path, content, _ in entries]
     members += [(f"{info}/METADATA", metadata.encode()), (f"{info}/WHEEL", wheel.encode())]
@@ -55,10 +55,10 @@ def write_wheel(entries, to, name, version):
 
 
 def main():
-    tree, tgz, wheel, name, version = sys.argv[1:]
+    tree, tgz, wheel, name, version, licence = sys.argv[1:]
     entries = files(pathlib.Path(tree))
     write_tgz(entries, tgz)
-    write_wheel(entries, wheel, name, version)
+    write_wheel(entries, wheel, name, version, licence)
 
 
 main()

@@ -1,0 +1,2 @@
+'use strict';
+module.exports = { isKeyObject: () => false, isCryptoKey: () => false, ...require('crypto') };

@@ -1,0 +1,116 @@
+'use strict';
+// Starts Node's library: its bindings, its bootstrap scripts in their order, the main script, and the event loop.
+const compile = native.compileLibrary;
+const run = (name, parameters, ...values) => compile(name, parameters)(...values);
+const facts = JSON.parse(native.libraryText('tidebox/facts.json'));
+const privateSymbols = {};
+const state = { native, facts, loop: null, process: null, require: null, internalBinding: null, bindings: { __proto__: null } };
+
+const primordials = {};
+function prepareGlobals() {
+  // The engine for wasm has no threads; Node's library wants the name.
+  if (typeof globalThis.Atomics === 'undefined') globalThis.Atomics = {};
+  if (typeof globalThis.SharedArrayBuffer === 'undefined') {
+    globalThis.SharedArrayBuffer = class SharedArrayBuffer { get byteLength() { return 0; } slice() { return this; } };
+  }
+}
+prepareGlobals();
+if (typeof Intl === 'undefined') run('tidebox/intl', '');
+const setupNames = 'exports, primordials, privateSymbols, perIsolateSymbols';
+const messagingExports = {};
+// Symbols of the bindings are made once, so that equal names are the same symbol.
+const symbols = { __proto__: null };
+function valueOf(fact, path) {
+  if (fact === null || typeof fact !== 'object') return fact;
+  if (fact.s !== undefined) return symbols[fact.s] ??= Symbol(fact.s);
+  if (fact.n !== undefined) return BigInt(fact.n);
+  if (fact.u) return undefined;
+  if (fact.t) return new globalThis[fact.t](fact.l);
+  if (fact.a) return fact.a.map((one, at) => valueOf(one, `${path}[${at}]`));
+  if (fact.o) return Object.fromEntries(Object.keys(fact.o).map((key) => [key, valueOf(fact.o[key], `${path}.${key}`)]));
+  return refusing(path);
+}
+/** Returns a function for a part of Node that does not exist here: calling it says so. */
+function refusing(path) {
+  const refuse = function() {
+    const error = new Error(`${path} is not available in this sandbox; docs/node.md lists what is`);
+    error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+    throw error;
+  };
+  return refuse;
+}
+state.refusing = refusing;
+function getInternalBinding(name) {
+  const known = facts.bindings[name];
+  const binding = {};
+  if (known) for (const key of Object.keys(known)) binding[key] = valueOf(known[key], `${name}.${key}`);
+  const own = state.bindings[name];
+  if (own) Object.defineProperties(binding, Object.getOwnPropertyDescriptors(own(binding)));
+  else if (!known) throw new Error(`No such binding: ${name}`);
+  return binding;
+}
+const cache = { __proto__: null };
+const bindingOf = (name) => cache[name] ??= getInternalBinding(name);
+state.bindingOf = bindingOf;
+for (const key of ['privateSymbols', 'constants']) state[key] = valueOf(facts.bindings.util[key], key);
+Object.assign(privateSymbols, state.privateSymbols);
+state.symbols = valueOf({ o: facts.bindings.symbols }, 'symbols');
+for (const name of ['system', 'buffers', 'engine', 'files', 'streams', 'children', 'packages', 'serialization', 'services']) {
+  run(`tidebox/${name}`, 'state, bindings', state, state.bindings);
+}
+run('internal/per_context/primordials', setupNames, {}, primordials, privateSymbols, state.symbols);
+state.primordials = primordials;
+run('internal/per_context/domexception', setupNames, messagingExports, primordials, privateSymbols, state.symbols);
+run('internal/per_context/messageport', setupNames, messagingExports, primordials, privateSymbols, state.symbols);
+state.messaging = messagingExports;
+
+const process = state.makeProcess();
+state.process = process;
+const OVERRIDES = {
+  '__proto__': null, 'internal/modules/esm/loader': 'tidebox/esm_loader', 'crypto': 'tidebox/crypto',
+  'internal/modules/typescript': 'tidebox/typescript', 'internal/crypto/webcrypto': 'tidebox/webcrypto', 'internal/crypto/random': 'tidebox/crypto',
+  'internal/crypto/keys': 'tidebox/keys', 'internal/crypto/util': 'tidebox/keys', 'internal/crypto/hash': 'tidebox/crypto',
+};
+const ABSENT = ['http', 'https', 'http2', 'tls', 'inspector', 'inspector/promises', 'sqlite', 'wasi', 'trace_events', 'cluster', 'dgram', 'sea', 'quic'];
+const builtinIds = native.libraryNames().filter((name) => !name.startsWith('tidebox/'));
+for (const id of ABSENT) if (!builtinIds.includes(id)) builtinIds.push(id);
+for (const id of Object.keys(OVERRIDES)) builtinIds.push(id);
+state.bindings.builtins = () => ({
+  builtinIds: [...new Set(builtinIds)],
+  compileFunction(id) {
+    const inner = compile(OVERRIDES[id] ?? id, 'exports, require, module, process, internalBinding, primordials, tidebox');
+    return (exports, require, module, ...rest) => inner(exports, require, module, ...rest, state);
+  },
+  setInternalLoaders(internalBinding, require) {
+    state.internalBinding = internalBinding;
+    state.require = require;
+  },
+  config: JSON.stringify(facts.config),
+  hasCachedBuiltins: () => true,
+  natives: {},
+});
+state.refuseModule = (id) => {
+  const hint = { __proto__: null, http: 'run `curl` by child_process for requests', https: 'run `curl` by child_process for requests',
+    sqlite: 'run the program `sqlite3`', cluster: 'start processes by child_process' }[id] ?? 'docs/node.md lists the modules that exist';
+  const error = new Error(`node:${id} is not available in this sandbox; ${hint}`);
+  error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+  throw error;
+};
+const { internalBinding, require } = (() => {
+  run('internal/bootstrap/realm', 'process, getLinkedBinding, getInternalBinding, primordials', process, refusing('process._linkedBinding'), bindingOf, primordials);
+  return state;
+})();
+{
+  // Node's own modules may load these parts of each other; scripts may not.
+  const { BuiltinModule } = require('internal/bootstrap/realm');
+  const load = BuiltinModule.prototype.compileForPublicLoader;
+  BuiltinModule.prototype.compileForPublicLoader = function() {
+    if (ABSENT.includes(this.id)) state.refuseModule(this.id);
+    return load.call(this);
+  };
+}
+const boot = (id) => run(id, 'process, require, internalBinding, primordials, tidebox', process, require, internalBinding, primordials, state);
+for (const id of ['internal/bootstrap/node', 'internal/bootstrap/web/exposed-wildcard', 'internal/bootstrap/web/exposed-window-or-worker',
+  'internal/bootstrap/switches/is_main_thread', 'internal/bootstrap/switches/does_own_process_state']) boot(id);
+state.afterBootstrap();
+state.main(boot);

@@ -1,0 +1,54 @@
+"""Packs JavaScript files into the archive that src/library.rs reads.
+
+usage: library.py OUTPUT DIRECTORY PREFIX [DIRECTORY PREFIX]...
+"""
+
+import pathlib
+import struct
+import sys
+import zlib
+
+# Modules that nothing here can reach: they are large, and what they need does not exist in a sandbox.
+SKIPPED = (
+    "internal/deps/undici/", "internal/deps/acorn/acorn-walk/", "internal/deps/v8/", "internal/v8_prof", "internal/deps/amaro/",
+    "internal/http2/", "http2", "internal/quic/", "quic", "internal/debugger/", "inspector", "internal/webstorage", "sea", "wasi",
+    "internal/crypto/", "_tls_", "tls", "internal/tls/", "sqlite", "trace_events", "internal/main/inspect", "internal/main/worker",
+    "tidebox/kept/sucrase/esm/", "tidebox/kept/sucrase/types/", "tidebox/kept/sucrase/cli", "tidebox/kept/sucrase/register",
+)
+
+
+# Changes of Node's library: (module, text, replacement).
+CHANGES = (
+    # The engine has `stack` as an accessor of the prototype.
+    ("internal/process/promises", "ObjectPrototypeHasOwnProperty(obj, 'stack')", "('stack' in obj)"),
+)
+
+
+def changed(name, content):
+    """Applies the changes of a module. Each must apply, so that another version of Node is noticed."""
+    for module, text, replacement in CHANGES:
+        if module == name:
+            if text.encode() not in content:
+                sys.exit(f"{name} has no text {text!r}")
+            content = content.replace(text.encode(), replacement.encode())
+    return content
+
+
+def main():
+    output, pairs = sys.argv[1], sys.argv[2:]
+    files = {}
+    for directory, prefix in zip(pairs[::2], pairs[1::2]):
+        root = pathlib.Path(directory)
+        for path in sorted(path for path in root.rglob("*") if path.suffix in (".js", ".json")):
+            name = path.relative_to(root).as_posix()
+            name = prefix + (name if name.endswith(".json") else name.removesuffix(".js"))
+            if not name.startswith(SKIPPED):
+                files[name] = changed(name, path.read_bytes())
+    with open(output, "wb") as file:
+        for name, content in sorted(files.items()):
+            packed = zlib.compress(content, 9)
+            for part in (name.encode(), packed):
+                file.write(struct.pack("<I", len(part)) + part)
+
+
+main()

