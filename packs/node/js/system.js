@@ -447,11 +447,14 @@ bindings.os = () => ({
 bindings.performance = (binding) => {
   const start = native.milliseconds();
   const milestones = new Float64Array(8);
-  const { NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN_TIMESTAMP: atTime, NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN: atStart } = binding.constants;
-  milestones[atTime] = native.realtime() * 1000;
-  milestones[atStart] = start * 1e6;
+  // Node hides these constants from lists of properties.
+  const names = ['TIME_ORIGIN_TIMESTAMP', 'TIME_ORIGIN', 'ENVIRONMENT', 'NODE_START', 'V8_START', 'LOOP_START', 'LOOP_EXIT', 'BOOTSTRAP_COMPLETE'];
+  const constants = { ...binding.constants };
+  names.forEach((name, at) => { constants[`NODE_PERFORMANCE_MILESTONE_${name}`] = at; });
+  milestones.fill(start * 1e6);
+  milestones[0] = native.realtime() * 1000;
   return {
-    milestones,
+    milestones, constants,
     now: () => native.milliseconds() - start,
     setupObservers() {}, installGarbageCollectionTracking() {}, removeGarbageCollectionTracking() {}, notify() {},
     loopIdleTime: () => 0, markBootstrapComplete() {}, uvMetricsInfo: () => [0, 0, 0],
