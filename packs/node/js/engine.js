@@ -302,7 +302,7 @@ const contexts = new WeakSet();
 /** Runs a script with the properties of an object as its globals. Variables of `var` and functions become properties. */
 function runWithin(sandbox, source, filename) {
   const scope = new Proxy(sandbox, {
-    has: (target, key) => key !== 'eval' && key !== 'arguments' && (key in target || key in globalThis),
+    has: (target, key) => key !== 'eval' && key !== 'arguments',
     get: (target, key) => {
       if (key === Symbol.unscopables) return undefined;
       if (key in target) return target[key];
