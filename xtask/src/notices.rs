@@ -1,4 +1,5 @@
-//! The notice with the licences of all packages that the Python wheel contains: those of the library and those of the guest programs.
+//! Notices with the licences of all packages that an archive contains: for the Python wheel those of the library and those of the guest
+//! programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,21 +24,47 @@ pub(crate) fn text(project: &Project, package: &str) -> Result<String> {
         packages(project.cargo(&["tree", "--locked", "--package", package]), project.cargo(&["metadata", "--locked"]))?;
     let tree = project.guest_cargo(&["tree", "--locked", "--workspace", "--target", userland::TARGET]);
     let guests = packages(tree, project.guest_cargo(&["metadata", "--locked"]))?;
-    let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut texts = Texts::default();
     for package in host.iter().chain(&guests) {
+        texts.add_package(package)?;
+    }
+    texts.write("Tidebox contains the following packages, under their licences.")
+}
+
+/// Licence texts, each with the packages that it belongs to.
+#[derive(Default)]
+pub(crate) struct Texts(BTreeMap<String, BTreeSet<String>>);
+
+impl Texts {
+    /// Adds a text of a package.
+    pub(crate) fn add(&mut self, text: &str, title: &str) {
+        self.0.entry(text.replace("\r\n", "\n")).or_default().insert(title.to_owned());
+    }
+
+    fn add_package(&mut self, package: &Package) -> Result<()> {
         let title =
             format!("{} {} ({})", package.name, package.version, package.license.as_deref().unwrap_or("no licence"));
         for text in licence_texts(package)? {
-            texts.entry(text).or_default().insert(title.clone());
+            self.add(&text, &title);
         }
+        Ok(())
     }
-    ensure!(!texts.is_empty(), "no package has a licence file");
-    let mut notice = "Tidebox contains the following packages, under their licences.\n".to_owned();
-    for (text, packages) in texts {
-        let titles: Vec<String> = packages.into_iter().collect();
-        notice.push_str(&format!("\n{}\n{}\n\n{}\n", "=".repeat(80), titles.join("\n"), text.trim_end()));
+
+    /// Adds the packages that `cargo tree` prints, described by `cargo metadata`.
+    pub(crate) fn add_packages(&mut self, tree: Command, metadata: Command) -> Result<()> {
+        packages(tree, metadata)?.iter().try_for_each(|package| self.add_package(package))
     }
-    Ok(notice)
+
+    /// Returns the notice: each text once, after the names of its packages.
+    pub(crate) fn write(self, heading: &str) -> Result<String> {
+        ensure!(!self.0.is_empty(), "no package has a licence file");
+        let mut notice = format!("{heading}\n");
+        for (text, packages) in self.0 {
+            let titles: Vec<String> = packages.into_iter().collect();
+            notice.push_str(&format!("\n{}\n{}\n\n{}\n", "=".repeat(80), titles.join("\n"), text.trim_end()));
+        }
+        Ok(notice)
+    }
 }
 
 /// Returns the packages of other projects that `tree` prints.
@@ -65,7 +92,7 @@ fn licence_texts(package: &Package) -> Result<Vec<String>> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().to_lowercase();
         if entry.file_type()?.is_file() && LICENCE_FILES.iter().any(|prefix| name.starts_with(prefix)) {
-            texts.push(String::from_utf8_lossy(&fs::read(entry.path())?).replace("\r\n", "\n"));
+            texts.push(String::from_utf8_lossy(&fs::read(entry.path())?).into_owned());
         }
     }
     if texts.is_empty() {

@@ -8,6 +8,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::c_runtime::{self, Zig};
+use crate::licences;
+use crate::notices::Texts;
 use crate::npm;
 use crate::npm_tests::engines;
 use crate::pack_git::archive;
@@ -136,17 +138,33 @@ fn collect(project: &Project, dir: &Path, node: &Path, program: &Path) -> Result
     let tree = empty_dir(dir.join("tree"))?;
     fs::copy(program, tree.join("node.wasm"))?;
     fs::copy(package_of(node)?.join("LICENSE"), tree.join("LICENSE-node"))?;
-    let own = project.root.join("packs/node");
-    fs::copy(own.join("Cargo.lock"), tree.join("Cargo.lock"))?;
-    fs::copy(own.join("README.md"), tree.join("README.md"))?;
-    let mut metadata = project.guest_cargo(&["metadata", "--locked", "--format-version", "1"]);
-    let described = output(metadata.current_dir(&own), RETRY)?;
-    let described: serde_json::Value = serde_json::from_slice(&described)?;
-    let packages = described["packages"].as_array().context("cargo metadata lists no packages")?;
-    let engine = packages.iter().find(|package| package["name"] == "rquickjs-sys").context("the engine is missing")?;
-    let manifest = engine["manifest_path"].as_str().context("a package has no manifest")?;
-    let source = Path::new(manifest).parent().context("a manifest has no directory")?;
-    fs::copy(source.join("quickjs/LICENSE"), tree.join("LICENSE-quickjs"))?;
-    fs::copy(dir.join("kept/node_modules/sucrase/LICENSE"), tree.join("LICENSE-sucrase"))?;
+    fs::copy(project.root.join("packs/node/README.md"), tree.join("README.md"))?;
+    fs::write(tree.join("THIRD-PARTY-NOTICES"), notice(project, dir)?)?;
     Ok(tree)
+}
+
+/// Returns the licences of the packages that the program contains in addition to Node's library.
+fn notice(project: &Project, dir: &Path) -> Result<String> {
+    let own = project.root.join("packs/node");
+    let cargo = |arguments: &[&str]| {
+        let mut command = project.guest_cargo(arguments);
+        command.current_dir(&own);
+        command
+    };
+    let mut texts = Texts::default();
+    texts.add_packages(cargo(&["tree", "--locked", "--target", userland::TARGET]), cargo(&["metadata", "--locked"]))?;
+    let described = licences::packages(&mut cargo(&["metadata", "--locked"]), RETRY)?;
+    let engine = described.iter().find(|package| package.name == "rquickjs-sys").context("the engine is missing")?;
+    let source = engine.manifest_path.parent().context("a manifest has no directory")?;
+    let mut add = |path: PathBuf, title: &str| -> Result<()> {
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        texts.add(&text, title);
+        Ok(())
+    };
+    add(source.join("quickjs/LICENSE"), "QuickJS-ng (MIT)")?;
+    for (folder, name) in KEPT {
+        let package = folder.split('/').next().unwrap_or_default();
+        add(dir.join("kept/node_modules").join(package).join("LICENSE"), &format!("{name} of npm"))?;
+    }
+    texts.write("The program node contains the following packages, under their licences. LICENSE-node is that of Node's library.")
 }
