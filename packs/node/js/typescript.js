@@ -7,6 +7,7 @@ const path = require('path');
 const loaded = new Map();
 // Source maps are not made.
 const ABSENT = { '@jridgewell/gen-mapping': {}, 'lines-and-columns': 'lines-and-columns/index', 'ts-interface-checker': 'ts-interface-checker/index' };
+const FOLDERS = ['sucrase/parser', 'sucrase/parser/tokenizer', 'sucrase/parser/plugins/jsx', 'sucrase/parser/traverser'];
 /** Loads a module of Sucrase or of its dependencies. */
 function load(id) {
   if (loaded.has(id)) return loaded.get(id).exports;
@@ -14,7 +15,8 @@ function load(id) {
   loaded.set(id, module);
   const requireHere = (name) => {
     if (!name.startsWith('.')) return typeof ABSENT[name] === 'string' ? load(ABSENT[name]) : ABSENT[name];
-    return load(path.join(path.dirname(id), name));
+    const found = path.join(path.dirname(id), name);
+    return load(FOLDERS.includes(found) ? `${found}/index` : found);
   };
   tidebox.native.compileLibrary(`tidebox/kept/${id}`, 'exports, require, module')(module.exports, requireHere, module);
   return module.exports;
