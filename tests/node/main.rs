@@ -3,6 +3,8 @@
 //! `cargo xtask pack node` builds the pack, and `tidebox pack add node` installs it. Without it these tests print that and check
 //! nothing. `TIDEBOX_RECORD_NODE=PROGRAM` writes the expected results with that Node.
 
+#![allow(clippy::print_stdout, reason = "skipped parts are printed with the reason")]
+
 mod cases;
 mod hostile;
 

@@ -17,7 +17,7 @@ mod values;
 use rquickjs::{CatchResultExt as _, Context, Ctx, Object, Runtime};
 
 /// Stack of the engine in bytes, of the 8 MiB that the program has.
-const STACK: usize = 4 << 20;
+const STACK: usize = 1 << 20;
 
 fn main() {
     tidebox_rt::init();
