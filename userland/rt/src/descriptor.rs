@@ -93,6 +93,11 @@ pub fn set_size(fd: Fd, size: u64) -> Result<()> {
     border::set_size(fd, size)
 }
 
+/// Lets reads, writes and connections fail with `AGAIN` instead of blocking.
+pub fn set_nonblocking(fd: Fd) -> Result<()> {
+    border::set_nonblocking(fd)
+}
+
 /// Closes a descriptor.
 pub fn close(fd: Fd) -> Result<()> {
     border::close(fd)

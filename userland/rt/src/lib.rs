@@ -28,7 +28,7 @@ mod border;
 pub use border::EndingAllocator;
 pub use descriptor::{
     Fd, Open, Readiness, close, dup, dup_to, fd_of_unix, inherited, is_terminal, move_fd, open, pipe, poll_both,
-    poll_read, poll_reads, read, seek, seek_to, set_size, unix_of_fd, write, write_all,
+    poll_read, poll_reads, read, seek, seek_to, set_nonblocking, set_size, unix_of_fd, write, write_all,
 };
 pub use errno::Errno;
 pub use file::{
@@ -42,7 +42,9 @@ pub use process::{
 };
 pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, shell_session, store_shell_state};
-pub use socket::{accept, connect, listen, local_address, peer_address, shut_down_write};
+pub use socket::{
+    accept, connect, finish_connect, listen, local_address, own_address, peer_address, shut_down_write, start_connect,
+};
 pub use startup::{StartupInfo, startup_info};
 pub use terminal::{
     TERMINAL_CHARACTERS, TerminalMode, set_terminal_mode, terminal_flag, terminal_group, terminal_mode, terminal_width,

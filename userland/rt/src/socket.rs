@@ -36,6 +36,28 @@ pub fn peer_address(fd: Fd) -> Result<SocketAddr> {
     border::peer_address(fd)
 }
 
+/// Returns the address of this end.
+pub fn own_address(fd: Fd) -> Result<SocketAddr> {
+    border::own_address(fd)
+}
+
+/// Starts a connection with a descriptor that never blocks. Returns it and whether the connection exists already; otherwise call
+/// [`finish_connect`] when it can be written.
+///
+/// # Errors
+/// As [`connect`].
+pub fn start_connect(address: SocketAddr) -> Result<(Fd, bool)> {
+    border::start_connect(address)
+}
+
+/// Continues [`start_connect`]. Returns whether the connection exists.
+///
+/// # Errors
+/// As [`connect`].
+pub fn finish_connect(fd: Fd, address: SocketAddr) -> Result<bool> {
+    border::finish_connect(fd, address)
+}
+
 /// Returns the address of a name of the sandbox: `localhost` and names below it, and the addresses of the loopback, IPv6 ones
 /// with or without brackets. `None` for the names and addresses of other hosts.
 pub fn local_address(host: &str, port: u16) -> Option<SocketAddr> {

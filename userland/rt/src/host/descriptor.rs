@@ -15,6 +15,13 @@ fn fd(raw: i32) -> Fd {
     Fd::try_from(raw).unwrap_or(Fd::MAX)
 }
 
+pub(crate) fn set_nonblocking(fd: Fd) -> Result<()> {
+    // SAFETY: no memory is passed.
+    let flags = unsafe { libc::fcntl(raw(fd), libc::F_GETFL) };
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::fcntl(raw(fd), libc::F_SETFL, flags | libc::O_NONBLOCK) }).map(drop)
+}
+
 pub(crate) fn open(path: &[u8], how: Open) -> Result<Fd> {
     let path = system_path(path)?;
     let mut flags = libc::O_CLOEXEC;

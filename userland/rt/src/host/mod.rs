@@ -12,7 +12,7 @@ mod terminal;
 
 pub(crate) use descriptor::{
     FD_SHIFT, close, dup, dup_to, inherit, is_terminal, open, pipe, poll_both, poll_read, poll_reads, read, seek,
-    seek_to, set_size, write,
+    seek_to, set_nonblocking, set_size, write,
 };
 pub(crate) use path::{
     access, chdir, chmod, fstat, getcwd, link, make_dir, make_fifo, read_dir, read_link, remove_dir, rename, set_times,
@@ -22,6 +22,8 @@ pub(crate) use process::{
     cpu_times, exit, fork, getids, kill, limits, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait,
     wait_change,
 };
-pub(crate) use socket::{accept, connect, listen, peer_address, shut_down_write};
+pub(crate) use socket::{
+    accept, connect, finish_connect, listen, own_address, peer_address, shut_down_write, start_connect,
+};
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};
 pub(crate) use terminal::{terminal_group, tty_get, tty_set};

@@ -73,6 +73,12 @@ pub(crate) fn set_size(fd: Fd, size: u64) -> Result<()> {
     check(unsafe { wasi::fd_filestat_set_size(fd, size) })
 }
 
+pub(crate) fn set_nonblocking(fd: Fd) -> Result<()> {
+    const NONBLOCK: u32 = 1 << 2;
+    // SAFETY: no memory is passed.
+    check(unsafe { wasi::fd_fdstat_set_flags(fd, NONBLOCK) })
+}
+
 pub(crate) fn close(fd: Fd) -> Result<()> {
     // SAFETY: no memory is passed.
     check(unsafe { wasi::fd_close(fd) })

@@ -67,6 +67,7 @@ pub(super) mod wasi {
         pub(in super::super) fn fd_close(fd: u32) -> i32;
         pub(in super::super) fn sock_accept(fd: u32, flags: u32, out: *mut u32) -> i32;
         pub(in super::super) fn sock_shutdown(fd: u32, how: u32) -> i32;
+        pub(in super::super) fn fd_fdstat_set_flags(fd: u32, flags: u32) -> i32;
         pub(in super::super) fn fd_fdstat_get(fd: u32, out: *mut [u64; 3]) -> i32;
         pub(in super::super) fn fd_readdir(fd: u32, buf: *mut u8, len: usize, cookie: u64, used: *mut usize) -> i32;
         pub(in super::super) fn path_open(

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::descriptor::close;
+use super::descriptor::{close, set_nonblocking};
 use super::raw::{tidebox, wasi};
 use crate::errno::check;
 use crate::{Errno, Fd, Result};
@@ -87,8 +87,36 @@ pub(crate) fn shut_down_write(fd: Fd) -> Result<()> {
 }
 
 pub(crate) fn peer_address(fd: Fd) -> Result<SocketAddr> {
+    name(fd, 1)
+}
+
+pub(crate) fn own_address(fd: Fd) -> Result<SocketAddr> {
+    name(fd, 0)
+}
+
+fn name(fd: Fd, of_peer: u32) -> Result<SocketAddr> {
     let mut bytes = [0; 20];
     // SAFETY: `bytes` is a live local of the size that the kernel writes.
-    check(unsafe { tidebox::sock_name(fd, 1, &mut bytes) })?;
+    check(unsafe { tidebox::sock_name(fd, of_peer, &mut bytes) })?;
     Ok(decode(bytes))
+}
+
+pub(crate) fn start_connect(address: SocketAddr) -> Result<(Fd, bool)> {
+    let mut connected = false;
+    let fd = open(address, |fd| {
+        set_nonblocking(fd)?;
+        connected = finish_connect(fd, address)?;
+        Ok(())
+    })?;
+    Ok((fd, connected))
+}
+
+pub(crate) fn finish_connect(fd: Fd, address: SocketAddr) -> Result<bool> {
+    let encoded = encode(address);
+    // SAFETY: the address is a live local of the size that the kernel reads.
+    match check(unsafe { tidebox::sock_connect(fd, &encoded) }) {
+        Ok(()) | Err(Errno::ISCONN) => Ok(true),
+        Err(Errno::INPROGRESS | Errno::ALREADY | Errno::INTR) => Ok(false),
+        Err(errno) => Err(errno),
+    }
 }
