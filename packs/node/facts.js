@@ -53,4 +53,9 @@ facts.aliases = [...aliases];
 const config = JSON.parse(internalBinding('builtins').config);
 facts.config = { target_defaults: {}, variables: { node_use_amaro: true, napi_build_version: config.variables.napi_build_version,
   v8_enable_i18n_support: 0, node_shared: false } };
+// Modules of which only the names exist.
+facts.modules = {};
+for (const name of ['cluster', 'dgram', 'http2', 'inspector', 'inspector/promises', 'sea', 'sqlite', 'trace_events', 'wasi']) {
+  facts.modules[name] = described(require(`node:${name}`), 0);
+}
 fs.writeFileSync(path.join(out, 'facts.json'), JSON.stringify(facts));

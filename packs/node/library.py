@@ -10,9 +10,9 @@ import zlib
 
 # Modules that nothing here can reach: they are large, and what they need does not exist in a sandbox.
 SKIPPED = (
-    "internal/deps/undici/", "internal/deps/acorn/acorn-walk/", "internal/deps/v8/", "internal/v8_prof", "internal/deps/amaro/",
+    "internal/deps/acorn/acorn-walk/", "internal/deps/v8/", "internal/v8_prof", "internal/deps/amaro/",
     "internal/http2/", "http2", "internal/quic/", "quic", "internal/debugger/", "inspector", "internal/webstorage", "sea", "wasi",
-    "internal/crypto/", "_tls_", "tls", "internal/tls/", "sqlite", "trace_events", "internal/main/inspect", "internal/main/worker",
+    "internal/crypto/", "_tls_", "tls", "internal/tls/", "sqlite", "cluster", "dgram", "trace_events", "internal/main/inspect", "internal/main/worker",
     "tidebox/kept/sucrase/esm/", "tidebox/kept/sucrase/types/", "tidebox/kept/sucrase/cli", "tidebox/kept/sucrase/register",
 )
 
@@ -21,6 +21,14 @@ SKIPPED = (
 CHANGES = (
     # The engine has `stack` as an accessor of the prototype.
     ("internal/process/promises", "ObjectPrototypeHasOwnProperty(obj, 'stack')", "('stack' in obj)"),
+    # Other hosts are reached by the gateway, which resolves their names.
+    ("net", "const addressType = isIP(host);\n  if (addressType) {\n    defaultTrigger", "const addressType = tidebox.isOutside(host) ? 4 : isIP(host);\n"
+     "  if (addressType) {\n    defaultTrigger"),
+    ("net", "    if (addressType === 4)\n      err = self._handle.connect(", "    self._handle.encrypted = self.encrypted === true;\n"
+     "    if (addressType === 4)\n      err = self._handle.connect("),
+    # The client of `fetch` needs WebAssembly.
+    ("internal/deps/undici/undici", "setGlobalDispatcher2(new Agent());", "setGlobalDispatcher2(tidebox.dispatcher());"),
+    ("internal/deps/undici/undici", "var llhttpPromise = lazyllhttp();\n    llhttpPromise.catch();", "var llhttpPromise = null;"),
 )
 
 

@@ -52,7 +52,7 @@ pub const NODE: ProgramPack = ProgramPack {
     about: "JavaScript: Node's own library on the engine QuickJS",
     wheel: "tidebox_node-22.23.3-py3-none-any.whl",
     package: "tidebox_node",
-    commands: &["node", "nodejs"],
+    commands: &["node", "nodejs", "npm", "npx"],
     source: "build it in the repository of Tidebox by `cargo xtask pack node`",
 };
 

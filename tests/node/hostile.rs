@@ -42,9 +42,10 @@ async fn changed_prototypes_do_not_stop_the_library() {
     if !is_ready() {
         return;
     }
-    let script = "Array.prototype.push = Array.prototype[Symbol.iterator] = Promise.prototype.then = Map.prototype.get = \
-                  Function.prototype.call = String.prototype.split = () => { throw 1; }; \
-                  Object.prototype.get = Object.prototype.enumerable = 5; console.log({ a: [1] }, require(\"path\").join(\"a\", \"b\"));";
+    // Node itself survives these changes.
+    let script = "Array.prototype[Symbol.iterator] = Promise.prototype.then = Map.prototype.get = String.prototype.split = \
+                  () => { throw 1; }; Object.prototype.get = Object.prototype.enumerable = 5; \
+                  console.log({ a: [1] }, require(\"path\").join(\"a\", \"b\"));";
     let (code, output) = outcome(script).await;
     assert_eq!((code, output.as_str()), (Some(0), "{ a: [ 1 ] } a/b\n"));
 }

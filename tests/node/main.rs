@@ -7,6 +7,10 @@
 
 mod cases;
 mod hostile;
+mod network;
+mod npm;
+#[path = "../network/server.rs"]
+mod server;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use sha2::{Digest as _, Sha256};
 
 use crate::c_runtime::{self, Zig};
 use crate::licences;
@@ -14,7 +15,7 @@ use crate::npm;
 use crate::npm_tests::engines;
 use crate::pack_git::archive;
 use crate::project::{Project, empty_dir};
-use crate::step::{Progress, output, run};
+use crate::step::{Progress, hex, output, run};
 use crate::userland;
 
 const RETRY: &str = "cargo xtask pack node";
@@ -45,7 +46,9 @@ pub(crate) fn pack_node(project: &Project, progress: &mut Progress) -> Result<()
     let zig = c_runtime::zig(project, progress)?;
     let node = engines::program(project, progress, VERSION)?;
     let library = progress.step("collect Node's library", |_| collect_library(project, &dir, &node))?;
-    let program = progress.step("compile node", |_| compile(project, &dir, &zig, &library))?;
+    let compiled = progress.step("compile node", |_| compile(project, &dir, &zig))?;
+    let program = progress
+        .step("load Node's library into the program", |_| preinit(project, &dir, &node, [&compiled, &library]))?;
     let tree = progress.step("collect the files of the pack", |_| collect(project, &dir, &node, &program))?;
     let archives =
         [dir.join(format!("tidebox-node-{VERSION}.tgz")), dir.join(format!("tidebox_node-{VERSION}-py3-none-any.whl"))];
@@ -104,10 +107,21 @@ fn install_kept(own: &Path, dir: &Path) -> Result<PathBuf> {
     Ok(kept.join("node_modules"))
 }
 
-/// Writes scripts that start the C compiler and the archiver. cargo passes a target that zig does not know.
-fn write_tools(dir: &Path, zig: &Zig) -> Result<[PathBuf; 2]> {
+/// Writes scripts that start the C compiler and the archiver. cargo passes a target that zig does not know. The build script of the
+/// engine copies its sources before it compiles them, so the patch is applied to the copy.
+fn write_tools(project: &Project, dir: &Path, zig: &Zig) -> Result<[PathBuf; 2]> {
     let compiler = format!(
-        "#!/bin/sh\nfor word do\n  shift\n  case $word in --target=*) ;; *) set -- \"$@\" \"$word\" ;; esac\ndone\nexec {} \"$@\"\n",
+        "#!/bin/sh
+for word do
+  shift
+  case $word in
+  --target=*) continue ;;
+  */out/quickjs.c) grep -q JS_GetContinuation \"$word\" || patch -s \"$word\" {} || exit 1 ;;
+  esac
+  set -- \"$@\" \"$word\"
+done
+exec {} \"$@\"\n",
+        project.root.join("packs/node/quickjs.patch").display(),
         zig.cc()
     );
     let archiver = format!("#!/bin/sh\nexec {} ar \"$@\"\n", zig.program.display());
@@ -121,16 +135,28 @@ fn write_tools(dir: &Path, zig: &Zig) -> Result<[PathBuf; 2]> {
 }
 
 /// Compiles the program. Returns its module.
-fn compile(project: &Project, dir: &Path, zig: &Zig, library: &Path) -> Result<PathBuf> {
-    let [compiler, archiver] = write_tools(dir, zig)?;
+fn compile(project: &Project, dir: &Path, zig: &Zig) -> Result<PathBuf> {
+    let [compiler, archiver] = write_tools(project, dir, zig)?;
     let target = project.target.join("guest-node");
     let mut command = project.guest_cargo(&["build", "--locked", "--release", "--target", userland::TARGET]);
     command.current_dir(project.root.join("packs/node")).env("CARGO_TARGET_DIR", &target);
     command.env("RQUICKJS_SYS_NO_WASI_SDK", "1").env("CC_wasm32_wasip1", compiler).env("AR_wasm32_wasip1", archiver);
-    command.env("CFLAGS_wasm32_wasip1", FLAGS).env("TIDEBOX_NODE_LIBRARY", library);
+    // The hash of the patch compiles the engine again after a change of the patch.
+    let patch = fs::read(project.root.join("packs/node/quickjs.patch"))?;
+    let flags = format!("{FLAGS} -DTIDEBOX_PATCH=0x{}", hex(&Sha256::digest(patch)[..8]));
+    command.env("CFLAGS_wasm32_wasip1", flags);
     zig.set_cache(&mut command);
     run(&mut command, RETRY)?;
     Ok(target.join(userland::TARGET).join("release/node.wasm"))
+}
+
+/// Lets the program load the library, and writes a program that starts with that memory.
+fn preinit(project: &Project, dir: &Path, node: &Path, inputs: [&Path; 2]) -> Result<PathBuf> {
+    let program = dir.join("node.wasm");
+    let mut command = Command::new(package_of(node)?.join("bin/node"));
+    command.arg(project.root.join("packs/node/preinit.js")).args(inputs).arg(&program).env_remove("NODE_OPTIONS");
+    run(&mut command, RETRY)?;
+    Ok(program)
 }
 
 /// Collects the program and the licences of what it contains.

@@ -1,6 +1,6 @@
 'use strict';
 // Child processes: asynchronous ones, and those that the caller waits for.
-const { native, uv, loop } = state;
+const { native, uv, loop, apply } = state;
 const signalNames = () => {
   const { signals } = state.bindingOf('constants').os;
   return new Map(Object.keys(signals).reverse().map((name) => [signals[name], name]));
@@ -28,6 +28,11 @@ function find(file, env, cwd) {
   }
   return denied ? -13 : -2;
 }
+function listen() {
+  if (catching) return;
+  catching = true;
+  native.catchSignal(SIGCHLD, true);
+}
 function start(options, fds) {
   const env = options.envPairs ?? native.environ();
   if (options.cwd) {
@@ -36,17 +41,20 @@ function start(options, fds) {
   }
   const path = find(options.file, env, options.cwd ?? '');
   if (typeof path === 'number') return path;
-  if (!catching) {
-    catching = true;
-    native.catchSignal(SIGCHLD, true);
-  }
+  listen();
   const pid = native.spawn({ path, args: options.args ?? [options.file], env, cwd: options.cwd, fds, detached: !!options.detached });
   return pid < 0 ? uv(pid) : pid;
 }
+/** Waits for a process that no script knows. */
+state.watchChild = (pid) => {
+  listen();
+  running.set(pid, { referenced: false, onexit() {} });
+};
 state.hasChildren = () => running.size > 0;
 /** Calls the processes that have ended. Returns whether there was one. */
 state.reap = () => {
   let any = state.takeSignals();
+  if (running.size === 0) return any;
   for (const [pid, handle] of [...running]) {
     const [found, code, signal] = native.wait(pid, false);
     if (found === undefined || found === 0) continue;
@@ -102,7 +110,7 @@ class Process {
   }
   close(callback) {
     loop.handles.delete(this);
-    if (typeof callback === 'function') loop.closing.push(() => callback.call(this));
+    if (typeof callback === 'function') loop.closing.push(() => apply(callback, this, []));
   }
 }
 bindings.process_wrap = () => ({ Process });

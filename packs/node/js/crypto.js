@@ -10,8 +10,23 @@ const { isArrayBufferView, isAnyArrayBuffer } = require('internal/util/types');
 const bytesOf = (data, encoding, name = 'data') => {
   if (typeof data === 'string') return Buffer.from(data, encoding === 'buffer' ? 'utf8' : encoding ?? 'utf8');
   if (isArrayBufferView(data) || isAnyArrayBuffer(data)) return tidebox.bytesOf(data);
+  if (data instanceof KeyObject) return data.export();
   throw new ERR_INVALID_ARG_TYPE(name, ['string', 'Buffer', 'TypedArray', 'DataView'], data);
 };
+/** A secret key. There are no other keys. */
+class KeyObject {
+  #bytes;
+  constructor(type, bytes) {
+    if (type !== 'secret') throw new ERR_INVALID_ARG_VALUE('type', type);
+    this.#bytes = Buffer.from(bytes);
+  }
+  static from() { refusing('crypto.KeyObject.from')(); }
+  get type() { return 'secret'; }
+  get symmetricKeySize() { return this.#bytes.length; }
+  export(options) { return options?.format === 'jwk' ? { kty: 'oct', k: this.#bytes.toString('base64url') } : Buffer.from(this.#bytes); }
+  equals(other) { return other instanceof KeyObject && this.#bytes.equals(other.#bytes); }
+}
+const createSecretKey = (key, encoding) => new KeyObject('secret', bytesOf(key, encoding, 'key'));
 const ALIASES = { __proto__: null, 'rsa-sha1': 'sha1', 'rsa-sha256': 'sha256', 'rsa-sha512': 'sha512', 'rsa-md5': 'md5', sha512224: 'sha512-224',
   sha512256: 'sha512-256', 'sha-1': 'sha1', 'sha-256': 'sha256', 'sha-384': 'sha384', 'sha-512': 'sha512', 'sha512/256': 'sha512-256' };
 const nameOf = (name) => ALIASES[String(name).toLowerCase()] ?? String(name).toLowerCase();
@@ -159,6 +174,26 @@ function pbkdf2(password, salt, iterations, length, digest, callback) {
   const key = pbkdf2Sync(password, salt, iterations, length, digest);
   tidebox.later(() => callback(null, key));
 }
+/** HKDF of RFC 5869. Returns an `ArrayBuffer`. */
+function hkdfSync(digest, key, salt, info, length) {
+  validateString(digest, 'digest');
+  validateInteger(length, 'length', 0);
+  const mac = (secret, ...parts) => parts.reduce((hmac, part) => hmac.update(part), new Hmac(digest, secret)).digest();
+  const from = mac(bytesOf(salt, 'utf8', 'salt'), bytesOf(key, 'utf8', 'key'));
+  if (length > 255 * from.length) throw Object.assign(new RangeError('Invalid key length'), { code: 'ERR_CRYPTO_INVALID_KEYLEN' });
+  const made = Buffer.alloc(Math.ceil(length / from.length) * from.length);
+  let last = Buffer.alloc(0);
+  for (let at = 0; at < length; at += from.length) {
+    last = mac(from, last, bytesOf(info, 'utf8', 'info'), Buffer.from([at / from.length + 1]));
+    last.copy(made, at);
+  }
+  return made.buffer.slice(made.byteOffset, made.byteOffset + length);
+}
+function hkdf(digest, key, salt, info, length, callback) {
+  validateFunction(callback, 'callback');
+  const made = hkdfSync(digest, key, salt, info, length);
+  tidebox.later(() => callback(null, made));
+}
 class SubtleCrypto {
   async digest(algorithm, data) {
     const name = nameOf(typeof algorithm === 'string' ? algorithm : algorithm.name);
@@ -189,11 +224,11 @@ const webcrypto = new Crypto();
 module.exports = {
   Hash, Hmac, createHash: (algorithm, options) => new Hash(algorithm, options), createHmac: (algorithm, key, options) => new Hmac(algorithm, key, options),
   hash, getHashes: () => native.hashNames().filter((name) => name !== 'rmd160').sort(), getCiphers: () => [], getCurves: () => [],
-  randomBytes, randomFill, randomFillSync, randomInt, randomUUID, pseudoRandomBytes: randomBytes, timingSafeEqual, pbkdf2, pbkdf2Sync,
+  KeyObject, createSecretKey, hkdf, hkdfSync, randomBytes, randomFill, randomFillSync, randomInt, randomUUID, pseudoRandomBytes: randomBytes, timingSafeEqual, pbkdf2, pbkdf2Sync,
   webcrypto, subtle, getRandomValues: (array) => webcrypto.getRandomValues(array), getFips: () => 0,
   constants: internalBinding('constants').crypto,
 };
-for (const name of ['createCipheriv', 'createDecipheriv', 'createSign', 'createVerify', 'sign', 'verify', 'createPublicKey', 'createPrivateKey', 'createSecretKey',
-  'generateKey', 'generateKeySync', 'generateKeyPair', 'generateKeyPairSync', 'createDiffieHellman', 'createECDH', 'diffieHellman', 'scrypt', 'scryptSync', 'hkdf', 'hkdfSync',
+for (const name of ['createCipheriv', 'createDecipheriv', 'createSign', 'createVerify', 'sign', 'verify', 'createPublicKey', 'createPrivateKey',
+  'generateKey', 'generateKeySync', 'generateKeyPair', 'generateKeyPairSync', 'createDiffieHellman', 'createECDH', 'diffieHellman', 'scrypt', 'scryptSync',
   'publicEncrypt', 'privateDecrypt', 'privateEncrypt', 'publicDecrypt', 'checkPrime', 'generatePrime', 'setFips', 'secureHeapUsed']) module.exports[name] = refusing(`crypto.${name}`);
 Object.defineProperty(module.exports, 'tideboxParts', { value: { Crypto, CryptoKey, SubtleCrypto, crypto: webcrypto }, enumerable: false });

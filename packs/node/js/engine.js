@@ -1,6 +1,29 @@
 'use strict';
 // What Node asks V8: types of objects, parts of promises and proxies, stacks, scripts and modules, clones.
-const { native } = state;
+const { native, apply } = state;
+// The engine counts references, so that the object of a new `WeakRef` may end at once. By the standard it lives until the job ends.
+const kept = [];
+state.releaseKept = () => { kept.length = 0; };
+{
+  const Native = WeakRef;
+  const { prototype } = Native;
+  const { deref } = prototype;
+  const Kept = function WeakRef(target) {
+    if (new.target === undefined) throw new TypeError('Constructor WeakRef requires \'new\'');
+    const made = Reflect.construct(Native, [target], new.target);
+    kept[kept.length] = target;
+    return made;
+  };
+  Object.defineProperty(Kept, 'prototype', { value: prototype, writable: false });
+  const define = (name, value) => Object.defineProperty(prototype, name, { value, writable: true, configurable: true, enumerable: false });
+  define('constructor', Kept);
+  define('deref', { deref() {
+    const target = apply(deref, this, []);
+    if (target !== undefined) kept[kept.length] = target;
+    return target;
+  } }.deref);
+  Object.defineProperty(globalThis, 'WeakRef', { value: Kept, writable: true, configurable: true, enumerable: false });
+}
 const classOf = native.classOf;
 const classes = { __proto__: null };
 const samples = {
@@ -23,7 +46,7 @@ const types = {
   isGeneratorObject: is('Generator', 'AsyncGenerator'), isMap: is('Map'), isMapIterator: is('MapIterator'),
   isModuleNamespaceObject: (value) => state.isNamespace?.(value) ?? false, isNativeError, isNumberObject: is('Number'), isPromise: is('Promise'),
   isProxy: (value) => native.proxyParts(value) != null, isRegExp: is('RegExp'), isSet: is('Set'), isSetIterator: is('SetIterator'),
-  isSharedArrayBuffer: (value) => typeof value === 'object' && value !== null && Object.prototype.toString.call(value) === '[object SharedArrayBuffer]',
+  isSharedArrayBuffer: (value) => typeof value === 'object' && value !== null && apply(Object.prototype.toString, value, []) === '[object SharedArrayBuffer]',
   isStringObject: is('String'), isSymbolObject: is('Symbol'), isWeakMap: is('WeakMap'), isWeakSet: is('WeakSet'),
 };
 types.isAnyArrayBuffer = (value) => types.isArrayBuffer(value) || types.isSharedArrayBuffer(value);
@@ -94,8 +117,8 @@ bindings.util = (binding) => {
       return site && [site.getLineNumber(), site.getColumnNumber(), site.getFileName() ?? ''];
     },
     previewEntries(object, isIterator) {
-      if (types.isMap(object)) return [...Map.prototype.entries.call(object)].flat();
-      if (types.isSet(object)) return [...Set.prototype.values.call(object)];
+      if (types.isMap(object)) return [...apply(Map.prototype.entries, object, [])].flat();
+      if (types.isSet(object)) return [...apply(Set.prototype.values, object, [])];
       return isIterator ? [[], false] : [];
     },
     getOwnNonIndexProperties(object, filter) {
@@ -115,7 +138,7 @@ bindings.util = (binding) => {
     guessHandleType: guess,
     isArrayBufferView: ArrayBuffer.isView,
     isTypedArray: (value) => ArrayBuffer.isView(value) && !types.isDataView(value),
-    isUint8Array: (value) => typeof value === 'object' && value !== null && tagOf.call(value) === 'Uint8Array',
+    isUint8Array: (value) => typeof value === 'object' && value !== null && apply(tagOf, value, []) === 'Uint8Array',
     ...Object.fromEntries(['isArrayBuffer', 'isAsyncFunction', 'isDataView', 'isDate', 'isExternal', 'isMap', 'isMapIterator', 'isNativeError',
       'isPromise', 'isRegExp', 'isSet', 'isSetIterator', 'isAnyArrayBuffer'].map((name) => [name, types[name]])),
   };
@@ -126,12 +149,12 @@ const accessor = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
 function sitesOf(count) {
   const holder = {};
   const { stackTraceLimit } = Error;
-  const prepare = accessor.get.call(Error);
+  const prepare = apply(accessor.get, Error, []);
   accessor.set.call(Error, (_, sites) => sites);
   Error.stackTraceLimit = count + 1;
   Error.captureStackTrace(holder);
   const sites = holder.stack;
-  accessor.set.call(Error, prepare);
+  apply(accessor.set, Error, [prepare]);
   Error.stackTraceLimit = stackTraceLimit;
   return Array.isArray(sites) ? sites.slice(1) : [];
 }
@@ -141,7 +164,7 @@ function sitesOf(count) {
   Object.defineProperty(Error.prototype, 'stack', {
     configurable: true, enumerable: false, get: stack.get,
     set(value) {
-      if (typeof value === 'string') stack.set.call(this, value);
+      if (typeof value === 'string') apply(stack.set, this, [value]);
       else Object.defineProperty(this, 'stack', { value, writable: true, configurable: true, enumerable: false });
     },
   });
@@ -156,14 +179,14 @@ function sitesOf(count) {
   const { getFileName, getLineNumber, getColumnNumber, getFunctionName, isNative, isConstructor } = prototype;
   const define = (name, value) => Object.defineProperty(prototype, name, { value, configurable: true, writable: true });
   define('getFileName', function() {
-    const file = getFileName.call(this);
+    const file = apply(getFileName, this, []);
     return typeof file === 'string' ? file : null;
   });
-  define('getFunctionName', function() { return getFunctionName.call(this) || null; });
+  define('getFunctionName', function() { return apply(getFunctionName, this, []) || null; });
   define('getColumnNumber', function() {
-    const column = getColumnNumber.call(this);
+    const column = apply(getColumnNumber, this, []);
     // The text of a CommonJS module follows the head of its function.
-    return getLineNumber.call(this) === 1 && state.wrapped.has(getFileName.call(this)) ? Math.max(1, column - state.head.length + 1) : column;
+    return apply(getLineNumber, this, []) === 1 && state.wrapped.has(apply(getFileName, this, [])) ? Math.max(1, column - state.head.length + 1) : column;
   });
   for (const [name, value] of [['getThis'], ['getTypeName', null], ['getMethodName', null], ['getEvalOrigin'], ['isToplevel', false],
     ['isEval', false], ['isAsync', false], ['isPromiseAll', false], ['getPromiseIndex', null], ['getPosition', 0], ['getScriptHash', '']]) {
@@ -172,12 +195,12 @@ function sitesOf(count) {
   define('getScriptNameOrSourceURL', function() { return this.getFileName(); });
   define('toString', function() {
     const file = this.getFileName();
-    const name = getFunctionName.call(this);
-    let place = file ?? (isNative.call(this) ? 'native' : '<anonymous>');
+    const name = apply(getFunctionName, this, []);
+    let place = file ?? (apply(isNative, this, []) ? 'native' : '<anonymous>');
     if (file !== null) place += `:${this.getLineNumber()}:${this.getColumnNumber()}`;
     if (state.heads.has(this.getFunction())) return `Object.<anonymous> (${place})`;
     if (!name || name === '<anonymous>' || name === '<eval>') return place;
-    return `${isConstructor.call(this) ? 'new ' : ''}${name} (${place})`;
+    return `${apply(isConstructor, this, []) ? 'new ' : ''}${name} (${place})`;
   });
   const header = (error) => {
     try {
@@ -188,7 +211,7 @@ function sitesOf(count) {
       return 'Error';
     }
   };
-  const isOurs = (site) => (site.getFileName() ?? '').startsWith('node:tidebox/') || (isNative.call(site));
+  const isOurs = (site) => (site.getFileName() ?? '').startsWith('node:tidebox/') || (apply(isNative, site, []));
   // Node defines a value of this name; the engine reads what its accessor stored.
   state.keepStacks = () => {
     const { value } = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
@@ -198,7 +221,7 @@ function sitesOf(count) {
       configurable: true, enumerable: false, get: () => own,
       set(prepare) {
         own = prepare;
-        accessor.set.call(Error, typeof prepare === 'function' ? prepare : state.defaultStack);
+        apply(accessor.set, Error, [typeof prepare === 'function' ? prepare : state.defaultStack]);
       },
     });
   };
@@ -314,7 +337,7 @@ function runWithin(sandbox, source, filename) {
   const declared = source.replace(/^(\s*)(?:var|let|const)\s+([A-Za-z_$][\w$]*)\s*=/gm, '$1$2 =')
     .replace(/^(\s*)function\s+([A-Za-z_$][\w$]*)\s*\(/gm, '$1$2 = function $2(');
   const run = native.evaluate(`(function (__scope) { with (__scope) { return eval(arguments[1]); } })`, filename);
-  return run.call(scope, scope, declared);
+  return apply(run, scope, [scope, declared]);
 }
 const BUILT_IN = new Set(['Object', 'Function', 'Array', 'Number', 'Boolean', 'String', 'Symbol', 'Date', 'Promise', 'RegExp', 'Error', 'TypeError',
   'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError', 'AggregateError', 'JSON', 'Math', 'Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef',
@@ -333,27 +356,11 @@ bindings.module_wrap = (binding) => ({
 bindings.internal_only_v8 = () => ({ queryObjects: state.refusing('v8.queryObjects') });
 bindings.symbols = () => state.symbols;
 bindings.mksnapshot = (binding) => ({ setSerializeCallback() {}, setDeserializeCallback() {}, setDeserializeMainFunction() {}, runEmbedderPreload() {}, isBuildingSnapshotBuffer: new Uint8Array(1) });
+// The value that the jobs of promises run with. quickjs.patch adds it to the engine; without it, the context is lost in promises.
 let frame;
-bindings.async_context_frame = () => ({ getContinuationPreservedEmbedderData: () => frame, setContinuationPreservedEmbedderData(value) { frame = value; } });
-/** Callbacks of promises get the context of the call of `then`. The engine has no hook for `await`. */
-state.keepContexts = () => {
-  const { then } = Promise.prototype;
-  const within = (context, callback) => function(value) {
-    const before = frame;
-    frame = context;
-    try {
-      return callback.call(this, value);
-    } finally {
-      frame = before;
-    }
-  };
-  const wrapped = { then(onFulfilled, onRejected) {
-    if (frame === undefined) return then.call(this, onFulfilled, onRejected);
-    return then.call(this, typeof onFulfilled === 'function' ? within(frame, onFulfilled) : onFulfilled,
-      typeof onRejected === 'function' ? within(frame, onRejected) : onRejected);
-  } };
-  Object.defineProperty(Promise.prototype, 'then', { value: wrapped.then, writable: true, configurable: true, enumerable: false });
-};
+const getContinuation = native.getContinuation ?? (() => frame);
+const setContinuation = native.setContinuation ?? ((value) => { frame = value; });
+bindings.async_context_frame = () => ({ getContinuationPreservedEmbedderData: getContinuation, setContinuationPreservedEmbedderData: setContinuation });
 bindings.v8 = (binding) => ({
   updateHeapStatisticsBuffer() { binding.heapStatisticsBuffer.fill(native.memoryUsed()); binding.heapStatisticsBuffer[5] = native.memoryLimit(); },
   updateHeapCodeStatisticsBuffer() {}, updateHeapSpaceStatisticsBuffer() {}, setFlagsFromString() {}, setHeapSnapshotNearHeapLimit() {}, cachedDataVersionTag: () => 0,
@@ -390,7 +397,7 @@ function clone(value, known, transfer) {
   if (types.isArrayBuffer(value)) return keep(transfer.has(value) ? value.transfer() : value.slice(0));
   if (ArrayBuffer.isView(value)) {
     const buffer = clone(value.buffer, known, transfer);
-    const Kind = types.isDataView(value) ? DataView : globalThis[tagOf.call(value)];
+    const Kind = types.isDataView(value) ? DataView : globalThis[apply(tagOf, value, [])];
     return keep(new Kind(buffer, value.byteOffset, types.isDataView(value) ? value.byteLength : value.length));
   }
   if (types.isMap(value)) {

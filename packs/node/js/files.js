@@ -362,7 +362,7 @@ bindings.fs = (binding) => {
     throw new ERR_MODULE_NOT_FOUND(root, base && state.require('internal/url').fileURLToPath(base), 'package');
   };
   own.cpSyncCheckPaths = () => {};
-  own.StatWatcher = class StatWatcher { constructor() { state.refusing('fs.watchFile')(); } };
+  own.StatWatcher = StatWatcher;
   return own;
 };
 bindings.fs_dir = () => {
@@ -405,4 +405,38 @@ bindings.fs_dir = () => {
     },
   };
 };
+/** Asks for the state of a file again and again, for `fs.watchFile`. */
+class StatWatcher {
+  constructor(bigint) { this.bigint = bigint; }
+  getAsyncId() { return 0; }
+  start(path, interval) {
+    const fields = 18;
+    const none = new Float64Array(fields);
+    const read = () => { const found = new Float64Array(fields); return native.stat(path, true, found) < 0 ? none : found; };
+    const report = (now, before) => {
+      const all = this.bigint ? new BigInt64Array(2 * fields) : new Float64Array(2 * fields);
+      for (let at = 0; at < fields; at++) [all[at], all[fields + at]] = this.bigint ? [BigInt(now[at]), BigInt(before[at])] : [now[at], before[at]];
+      this.onchange(now === none ? -2 : 0, all);
+    };
+    // The time of the last access does not count.
+    const isEqual = (one, other) => one.every((value, at) => at === 10 || at === 11 || value === other[at]);
+    let before = read();
+    if (before === none) state.later(() => { if (this.timer) report(none, none); });
+    this.timer = state.require('timers').setInterval(() => {
+      const now = read();
+      if (isEqual(now, before)) return;
+      const last = before;
+      before = now;
+      report(now, last);
+    }, interval);
+    return 0;
+  }
+  ref() { this.timer?.ref(); }
+  unref() { this.timer?.unref(); }
+  hasRef() { return this.timer?.hasRef() ?? false; }
+  close() {
+    state.require('timers').clearInterval(this.timer);
+    this.timer = undefined;
+  }
+}
 bindings.fs_event_wrap = () => ({ FSEvent: class FSEvent { constructor() { state.refusing('fs.watch')(); } } });

@@ -1,2 +1,3 @@
 'use strict';
-module.exports = { isKeyObject: () => false, isCryptoKey: () => false, ...require('crypto') };
+const crypto = require('crypto');
+module.exports = { isKeyObject: (value) => value instanceof crypto.KeyObject, isCryptoKey: () => false, ...crypto };

@@ -1,6 +1,6 @@
 'use strict';
 // Options, the choice of the main script, zlib, and small bindings.
-const { native, facts } = state;
+const { native, apply, facts } = state;
 bindings.constants = (binding) => {
   const { os } = binding;
   Object.setPrototypeOf(os.signals, null);
@@ -75,12 +75,14 @@ state.execPath = () => {
   if (name.startsWith('/')) return name;
   return '/usr/bin/node';
 };
-state.afterBootstrap = () => { state.keepStacks(); state.keepContexts(); state.require('internal/modules/esm/loader'); };
+state.afterBootstrap = () => { state.keepStacks(); state.require('internal/modules/esm/loader'); };
 function optionsOfCommand() {
   const values = { ...facts.options, '--require': [], '--import': [], '--experimental-async-context-frame': true };
   const extra = native.environ().find((pair) => pair.startsWith('NODE_OPTIONS='))?.slice(13).trim();
   if (extra) parse(values, extra.split(/\s+/), true);
   const [name, ...list] = native.args();
+  state.isNpm = /(?:^|\/)np[mx]$/.test(name);
+  if (state.isNpm) list.unshift('/usr/bin/npm');
   const rest = parse(values, list, false);
   // A folder of the host's name may be an option only after the script.
   state.argv = [name ?? 'node', ...rest];
@@ -106,7 +108,8 @@ state.main = (boot) => {
   if (options['--watch']) usage('--watch is not available in this sandbox: files cannot be watched; run the command again after a change');
   if (options['--inspect'] || options['--inspect-brk']) usage('--inspect is not available in this sandbox: there is no debugger');
   let script;
-  if (options['--check']) script = 'internal/main/check_syntax';
+  if (state.isNpm) script = 'tidebox/npm';
+  else if (options['--check']) script = 'internal/main/check_syntax';
   else if (options['--test']) script = 'internal/main/test_runner';
   else if (options['[has_eval_string]']) script = 'internal/main/eval_string';
   else if (state.argv.length > 1 && state.argv[1] !== '-') script = 'internal/main/run_main_module';
@@ -135,7 +138,17 @@ bindings.worker = () => ({ isMainThread: true, isInternalThread: false, ownsProc
 bindings.inspector = () => ({ isEnabled: () => false, setConsoleExtensionInstaller() {}, console: undefined, registerAsyncHook() {}, emitProtocolEvent() {}, waitForDebugger: () => false, consoleCall() {} });
 bindings.wasm_web_api = () => ({ setImplementation() {} });
 bindings.permission = () => ({ has: () => true });
-bindings.report = () => ({ shouldReportOnUncaughtException: () => false, writeReport: state.refusing('process.report'), getReport: state.refusing('process.report') });
+bindings.report = () => {
+  const settings = { Compact: false, ExcludeNetwork: false, ExcludeEnv: false, Directory: '', Filename: '', Signal: 'SIGUSR2' };
+  const binding = { shouldReportOnUncaughtException: () => false, shouldReportOnFatalError: () => false, shouldReportOnSignal: () => false,
+    setReportOnUncaughtException() {}, setReportOnFatalError() {}, setReportOnSignal() {}, writeReport: state.refusing('process.report.writeReport'),
+    getReport: () => JSON.stringify({ header: { nodejsVersion: facts.version, arch: 'x64', platform: 'linux' }, sharedObjects: [] }) };
+  for (const name of Object.keys(settings)) {
+    binding[`get${name}`] = () => settings[name];
+    binding[`set${name}`] = (value) => { settings[name] = value; };
+  }
+  return binding;
+};
 bindings.heap_utils = () => ({});
 bindings.profiler = () => ({ setCoverageDirectory() {}, setSourceMapCacheGetter() {}, takeCoverage() {}, stopCoverage() {} });
 bindings.sea = () => ({ isSea: () => false, isExperimentalSeaWarningNeeded: () => false });
@@ -233,7 +246,7 @@ class Zlib {
   write(...values) {
     state.later(() => {
       if (this.id < 0) return;
-      if (this.#run(...values)) this.callback.call(this);
+      if (this.#run(...values)) apply(this.callback, this, []);
     });
   }
   #run(flush, input, inOff, inLen, out, outOff, outLen) {

@@ -4,7 +4,8 @@ const compile = native.compileLibrary;
 const run = (name, parameters, ...values) => compile(name, parameters)(...values);
 const facts = JSON.parse(native.libraryText('tidebox/facts.json'));
 const privateSymbols = {};
-const state = { native, facts, loop: null, process: null, require: null, internalBinding: null, bindings: { __proto__: null } };
+// Own code may not call what scripts can replace: methods of prototypes, and iterators.
+const state = { native, facts, apply: Reflect.apply, loop: null, process: null, require: null, internalBinding: null, atStart: [], bindings: { __proto__: null } };
 
 const primordials = {};
 function prepareGlobals() {
@@ -55,7 +56,7 @@ state.bindingOf = bindingOf;
 for (const key of ['privateSymbols', 'constants']) state[key] = valueOf(facts.bindings.util[key], key);
 Object.assign(privateSymbols, state.privateSymbols);
 state.symbols = valueOf({ o: facts.bindings.symbols }, 'symbols');
-for (const name of ['system', 'buffers', 'engine', 'files', 'streams', 'children', 'packages', 'serialization', 'services']) {
+for (const name of ['system', 'buffers', 'engine', 'files', 'streams', 'children', 'packages', 'serialization', 'services', 'http_parser', 'sockets', 'gateway']) {
   run(`tidebox/${name}`, 'state, bindings', state, state.bindings);
 }
 run('internal/per_context/primordials', setupNames, {}, primordials, privateSymbols, state.symbols);
@@ -69,15 +70,17 @@ state.process = process;
 const OVERRIDES = {
   '__proto__': null, 'internal/modules/esm/loader': 'tidebox/esm_loader', 'crypto': 'tidebox/crypto',
   'internal/modules/typescript': 'tidebox/typescript', 'internal/crypto/webcrypto': 'tidebox/webcrypto', 'internal/crypto/random': 'tidebox/crypto',
-  'internal/crypto/keys': 'tidebox/keys', 'internal/crypto/util': 'tidebox/keys', 'internal/crypto/hash': 'tidebox/crypto',
+  'internal/crypto/keys': 'tidebox/keys', 'tls': 'tidebox/tls', 'internal/crypto/util': 'tidebox/keys', 'internal/crypto/hash': 'tidebox/crypto',
 };
-const ABSENT = ['http', 'https', 'http2', 'tls', 'inspector', 'inspector/promises', 'sqlite', 'wasi', 'trace_events', 'cluster', 'dgram', 'sea', 'quic'];
+// Modules that can be loaded, and whose functions are refused: packages load them without using them.
+const ABSENT = Object.keys(facts.modules);
 const builtinIds = native.libraryNames().filter((name) => !name.startsWith('tidebox/'));
 for (const id of ABSENT) if (!builtinIds.includes(id)) builtinIds.push(id);
 for (const id of Object.keys(OVERRIDES)) builtinIds.push(id);
 state.bindings.builtins = () => ({
   builtinIds: [...new Set(builtinIds)],
   compileFunction(id) {
+    if (ABSENT.includes(id)) return (exports, require, module) => { module.exports = valueOf(facts.modules[id], id); };
     const inner = compile(OVERRIDES[id] ?? id, 'exports, require, module, process, internalBinding, primordials, tidebox');
     return (exports, require, module, ...rest) => inner(exports, require, module, ...rest, state);
   },
@@ -89,28 +92,21 @@ state.bindings.builtins = () => ({
   hasCachedBuiltins: () => true,
   natives: {},
 });
-state.refuseModule = (id) => {
-  const hint = { __proto__: null, http: 'run `curl` by child_process for requests', https: 'run `curl` by child_process for requests',
-    sqlite: 'run the program `sqlite3`', cluster: 'start processes by child_process' }[id] ?? 'docs/node.md lists the modules that exist';
-  const error = new Error(`node:${id} is not available in this sandbox; ${hint}`);
-  error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
-  throw error;
-};
 const { internalBinding, require } = (() => {
   run('internal/bootstrap/realm', 'process, getLinkedBinding, getInternalBinding, primordials', process, refusing('process._linkedBinding'), bindingOf, primordials);
   return state;
 })();
-{
-  // Node's own modules may load these parts of each other; scripts may not.
-  const { BuiltinModule } = require('internal/bootstrap/realm');
-  const load = BuiltinModule.prototype.compileForPublicLoader;
-  BuiltinModule.prototype.compileForPublicLoader = function() {
-    if (ABSENT.includes(this.id)) state.refuseModule(this.id);
-    return load.call(this);
-  };
-}
 const boot = (id) => run(id, 'process, require, internalBinding, primordials, tidebox', process, require, internalBinding, primordials, state);
 for (const id of ['internal/bootstrap/node', 'internal/bootstrap/web/exposed-wildcard', 'internal/bootstrap/web/exposed-window-or-worker',
   'internal/bootstrap/switches/is_main_thread', 'internal/bootstrap/switches/does_own_process_state']) boot(id);
 state.afterBootstrap();
-state.main(boot);
+state.dispatcher = () => compile('tidebox/dispatcher', 'require, module')(require, {});
+// What most scripts need. The memory of the pack's program starts after this line: see preinit.js. Whether the output is a terminal is
+// asked when the program runs.
+const stderr = Object.getOwnPropertyDescriptor(process, 'stderr');
+Object.defineProperty(process, 'stderr', { value: undefined, configurable: true });
+for (const id of ['assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'http', 'https', 'module', 'net', 'os', 'path', 'perf_hooks', 'querystring',
+  'readline', 'stream', 'stream/promises', 'string_decoder', 'timers', 'timers/promises', 'tty', 'url', 'util', 'vm', 'zlib', 'internal/modules/run_main',
+  'internal/process/pre_execution', 'internal/modules/esm/resolve', 'internal/modules/esm/load', 'internal/util/colors']) require(id);
+Object.defineProperty(process, 'stderr', stderr);
+return () => { for (const run of state.atStart) run(); state.main(boot); };

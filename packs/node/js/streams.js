@@ -1,6 +1,6 @@
 'use strict';
 // Pipes and terminals as handles of streams.
-const { native, uv, loop } = state;
+const { native, uv, loop, apply } = state;
 const base = () => state.bindingOf('stream_wrap');
 const WRITABLE = 2 ** 20;
 const CHUNK = 65536;
@@ -9,7 +9,7 @@ const PIPE_STEP = 4096;
 class StreamHandle {
   constructor() {
     this.reading = false; this.refed = true; this.waiting = []; this.readFd = -1; this.writeFd = -1; this.bytesRead = 0; this.bytesWritten = 0;
-    this.closed = false; this.blocking = false;
+    this.closed = false; this.blocking = false; this.nonblocking = false; this.step = PIPE_STEP;
   }
   get fd() { return this.readFd >= 0 ? this.readFd : this.writeFd; }
   getAsyncId() { return 0; }
@@ -42,7 +42,7 @@ class StreamHandle {
     if (!this.isReading) return;
     const chunk = new Uint8Array(CHUNK);
     const got = native.read(this.readFd, chunk, 0, CHUNK, -1);
-    if (got < 0 && uv(got) === -4) return;
+    if (got < 0 && (uv(got) === -4 || uv(got) === -11)) return;
     const { streamBaseState: fields, kReadBytesOrError, kArrayBufferOffset } = base();
     const number = got === 0 ? -4095 : got < 0 ? uv(got) : got;
     if (got <= 0) this.readStop();
@@ -53,7 +53,7 @@ class StreamHandle {
       this.onread(got > 0 ? chunk.buffer.slice(0, got) : undefined);
     });
   }
-  #write(request, bytes) {
+  send(request, bytes) {
     const { streamBaseState: fields, kBytesWritten, kLastWriteWasAsync } = base();
     fields[kBytesWritten] = bytes.byteLength;
     fields[kLastWriteWasAsync] = 0;
@@ -64,8 +64,16 @@ class StreamHandle {
       this.bytesWritten += bytes.byteLength;
       return 0;
     }
+    let at = 0;
+    if (this.nonblocking && this.waiting.length === 0 && this.connecting === undefined && bytes.byteLength > 0) {
+      const put = native.write(this.writeFd, bytes, 0, bytes.byteLength, -1);
+      if (put < 0 && uv(put) !== -4 && uv(put) !== -11) return uv(put);
+      at = Math.max(put, 0);
+      this.bytesWritten += at;
+      if (at === bytes.byteLength) return 0;
+    }
     fields[kLastWriteWasAsync] = 1;
-    this.waiting.push({ request, bytes, at: 0 });
+    this.waiting[this.waiting.length] = { request, bytes, at };
     loop.handles.add(this);
     return 0;
   }
@@ -73,7 +81,7 @@ class StreamHandle {
   onWritable() {
     const [first] = this.waiting;
     if (!first) return;
-    const put = first.bytes.byteLength === 0 ? 0 : native.write(this.writeFd, first.bytes, first.at, Math.min(PIPE_STEP, first.bytes.byteLength - first.at), -1);
+    const put = first.bytes.byteLength === 0 ? 0 : native.write(this.writeFd, first.bytes, first.at, Math.min(this.step, first.bytes.byteLength - first.at), -1);
     if (put < 0 && (uv(put) === -4 || uv(put) === -11)) return;
     if (put >= 0) { first.at += put; this.bytesWritten += put; }
     if (put >= 0 && first.at < first.bytes.byteLength) return;
@@ -89,26 +97,26 @@ class StreamHandle {
     if (this.ending && this.waiting.length === 0) {
       const request = this.ending;
       this.ending = undefined;
-      this.#closeWriting();
+      this.closeWriting();
       state.later(() => request.oncomplete(0));
     }
   }
-  #closeWriting() {
+  closeWriting() {
     if (this.writeFd >= 0 && this.writeFd !== this.readFd) native.close(this.writeFd);
     this.writeFd = -1;
   }
-  writeBuffer(request, buffer) { return this.#write(request, state.bytesOf(buffer)); }
+  writeBuffer(request, buffer) { return this.send(request, state.bytesOf(buffer)); }
   writev(request, chunks, allBuffers) {
     const { Buffer } = state.require('buffer');
     const parts = [];
     if (allBuffers) parts.push(...chunks);
     else for (let at = 0; at < chunks.length; at += 2) parts.push(typeof chunks[at] === 'string' ? Buffer.from(chunks[at], chunks[at + 1]) : chunks[at]);
-    return this.#write(request, Buffer.concat(parts));
+    return this.send(request, Buffer.concat(parts));
   }
-  writeUtf8String(request, text) { return this.#write(request, native.encode(text, 'utf8')); }
-  writeAsciiString(request, text) { return this.#write(request, native.encode(text, 'latin1')); }
-  writeLatin1String(request, text) { return this.#write(request, native.encode(text, 'latin1')); }
-  writeUcs2String(request, text) { return this.#write(request, native.encode(text, 'utf16le')); }
+  writeUtf8String(request, text) { return this.send(request, native.encode(text, 'utf8')); }
+  writeAsciiString(request, text) { return this.send(request, native.encode(text, 'latin1')); }
+  writeLatin1String(request, text) { return this.send(request, native.encode(text, 'latin1')); }
+  writeUcs2String(request, text) { return this.send(request, native.encode(text, 'utf16le')); }
   shutdown(request) {
     this.ending = request;
     this.#finishShutdown();
@@ -125,11 +133,11 @@ class StreamHandle {
     this.readFd = this.writeFd = -1;
     if (readFd > 2) native.close(readFd);
     if (writeFd > 2 && writeFd !== readFd) native.close(writeFd);
-    loop.closing.push(() => {
-      for (const one of aborted) one.request.oncomplete(-125, this, undefined);
+    loop.closing[loop.closing.length] = () => {
+      for (let at = 0; at < aborted.length; at++) aborted[at].request.oncomplete(-125, this, undefined);
       this[state.symbols.handle_onclose]?.();
-      if (typeof callback === 'function') callback.call(this);
-    });
+      if (typeof callback === 'function') apply(callback, this, []);
+    };
   }
 }
 state.StreamHandle = StreamHandle;
@@ -155,12 +163,7 @@ bindings.pipe_wrap = () => ({ Pipe, PipeConnectWrap: class PipeConnectWrap {} })
 bindings.tty_wrap = () => ({ TTY, isTTY: (fd) => fd >= 0 && native.isTerminal(fd) });
 bindings.stream_wrap = () => ({ WriteWrap: class WriteWrap {}, ShutdownWrap: class ShutdownWrap {}, LibuvStreamWrap: StreamHandle });
 const noSockets = (name) => class { constructor() { state.refusing(name)(); } };
-bindings.tcp_wrap = () => ({ TCP: noSockets('a TCP socket of node:net'), TCPConnectWrap: class TCPConnectWrap {} });
 bindings.udp_wrap = () => ({ UDP: noSockets('node:dgram'), SendWrap: class SendWrap {} });
-bindings.cares_wrap = () => ({ ChannelWrap: class ChannelWrap { constructor() {} getServers() { return []; } setServers() { return 0; } setLocalAddress() {} cancel() {} },
-  GetAddrInfoReqWrap: class GetAddrInfoReqWrap {}, GetNameInfoReqWrap: class GetNameInfoReqWrap {}, QueryReqWrap: class QueryReqWrap {},
-  canonicalizeIP: (ip) => ip, strerror: (code) => String(code), convertIpv6StringToBuffer: () => null, getaddrinfo: () => -3008, getnameinfo: () => -3008 });
 bindings.block_list = () => ({ BlockList: class BlockList {}, SocketAddress: class SocketAddress {} });
 bindings.js_stream = () => ({ JSStream: class JSStream {} });
-bindings.http_parser = () => ({ HTTPParser: class HTTPParser {}, ConnectionsList: class ConnectionsList {} });
 state.WRITABLE = WRITABLE;

@@ -36,7 +36,7 @@ let tickCallback = () => {};
 let processImmediate, processTimers;
 let tickInfo, immediateInfo;
 /** Queues a function for the phase of completions. */
-state.later = (run) => { loop.queue.push({ run, turn: loop.turn }); };
+state.later = (run) => { loop.queue[loop.queue.length] = { run, turn: loop.turn }; };
 /** Calls back into scripts, then runs ticks and jobs. */
 state.callback = (run) => {
   try {
@@ -50,6 +50,7 @@ state.drain = () => {
   for (;;) {
     try {
       if (tickInfo[0] === 0 && tickInfo[1] === 0) native.runJobs();
+      state.releaseKept();
       if (tickInfo[0] === 0 && tickInfo[1] === 0) return;
       tickCallback();
     } catch (error) {
@@ -117,7 +118,7 @@ const isAlive = state.isAlive = () => loop.queue.length > 0 || loop.closing.leng
 function runCompletions(all) {
   const due = all ? loop.queue : loop.queue.filter((one) => one.turn < loop.turn);
   loop.queue = all ? [] : loop.queue.filter((one) => one.turn >= loop.turn);
-  for (const one of due) state.callback(one.run);
+  for (let at = 0; at < due.length; at++) state.callback(due[at].run);
   return due.length > 0;
 }
 /** Waits for descriptors, children, signals and the next timer. */
@@ -131,15 +132,15 @@ function wait() {
   if (readers.length + writers.length === 0 && timeout === 0) return void state.reap();
   const watched0 = readers.length + writers.length;
   if (timeout < 0 && watched0 === 0 && loop.handles.size === 0) return;
-  const watched = [...readers.map((handle) => handle.pollFd), ...writers.map((handle) => handle.writePollFd + state.WRITABLE)];
+  const watched = readers.map((handle) => handle.pollFd).concat(writers.map((handle) => handle.writePollFd + state.WRITABLE));
   // What a child has written comes before its end, and its end interrupts the wait by its signal.
-  let ready = new Set(timeout === 0 ? native.poll(watched, 0) : watched.length > 0 ? native.poll(watched, 0) : []);
-  if (ready.size === 0) {
+  let ready = timeout === 0 || watched.length > 0 ? native.poll(watched, 0) : [];
+  if (ready.length === 0) {
     if (state.reap()) return;
-    if (timeout !== 0) ready = new Set(native.poll(watched, state.hasChildren() ? Math.min(timeout < 0 ? 1000 : timeout, 1000) : timeout));
+    if (timeout !== 0) ready = native.poll(watched, state.hasChildren() ? Math.min(timeout < 0 ? 1000 : timeout, 1000) : timeout);
   }
-  for (const handle of readers) if (ready.has(handle.pollFd)) handle.onReadable();
-  for (const handle of writers) if (ready.has(handle.writePollFd + state.WRITABLE)) handle.onWritable();
+  for (let at = 0; at < readers.length; at++) if (ready.includes(readers[at].pollFd)) readers[at].onReadable();
+  for (let at = 0; at < writers.length; at++) if (ready.includes(writers[at].writePollFd + state.WRITABLE)) writers[at].onWritable();
   state.reap();
 }
 state.runLoop = () => {
@@ -152,7 +153,7 @@ state.runLoop = () => {
     runImmediates();
     const closing = loop.closing;
     loop.closing = [];
-    for (const close of closing) state.callback(close);
+    for (let at = 0; at < closing.length; at++) state.callback(closing[at]);
   } while (isAlive());
 };
 
@@ -305,7 +306,8 @@ bindings.errors = () => ({
 });
 
 // The process.
-state.startedAt = native.milliseconds();
+state.startedAt = 0;
+state.atStart[state.atStart.length] = () => { state.startedAt = native.milliseconds(); };
 function environment() {
   const values = { __proto__: null };
   for (const pair of native.environ()) {
@@ -318,9 +320,10 @@ function environment() {
     return String(value);
   };
   return new Proxy(values, {
+    __proto__: null,
     set(target, key, value) { target[typeof key === 'symbol' ? text(key) : key] = text(value); return true; },
     defineProperty(target, key, descriptor) {
-      if ('value' in descriptor) return Reflect.defineProperty(target, key, { value: text(descriptor.value), writable: true, enumerable: true, configurable: true });
+      if ('value' in descriptor) return Reflect.defineProperty(target, key, { __proto__: null, value: text(descriptor.value), writable: true, enumerable: true, configurable: true });
       const { ERR_INVALID_OBJECT_DEFINE_PROPERTY } = state.require('internal/errors').codes;
       throw new ERR_INVALID_OBJECT_DEFINE_PROPERTY('\'process.env\' does not accept an accessor(getter/setter) descriptor');
     },
@@ -397,6 +400,7 @@ bindings.process_methods = (binding) => {
       process.execPath = state.execPath();
       process.debugPort = 9229;
       process.versions = process.versions;
+      if (native.isTerminal(2) || process.env.FORCE_COLOR !== undefined) state.require('internal/util/colors').refresh();
     },
     loadEnvFile: (path) => {
       const values = state.bindingOf('util').parseEnv(state.readText(path));
@@ -445,14 +449,17 @@ bindings.os = () => ({
   getOSInformation: () => ['Linux', '#1', '6.1.0', 'x86_64'],
 });
 bindings.performance = (binding) => {
-  const start = native.milliseconds();
+  let start = 0;
   const milestones = new Float64Array(8);
   // Node hides these constants from lists of properties.
   const names = ['TIME_ORIGIN_TIMESTAMP', 'TIME_ORIGIN', 'ENVIRONMENT', 'NODE_START', 'V8_START', 'LOOP_START', 'LOOP_EXIT', 'BOOTSTRAP_COMPLETE'];
   const constants = { ...binding.constants };
   names.forEach((name, at) => { constants[`NODE_PERFORMANCE_MILESTONE_${name}`] = at; });
-  milestones.fill(start * 1e6);
-  milestones[0] = native.realtime() * 1000;
+  state.atStart[state.atStart.length] = () => {
+    start = native.milliseconds();
+    milestones.fill(start * 1e6);
+    milestones[0] = native.realtime() * 1000;
+  };
   return {
     milestones, constants,
     now: () => native.milliseconds() - start,

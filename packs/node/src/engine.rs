@@ -25,7 +25,43 @@ pub(crate) fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
         "collectGarbage" => |ctx: Ctx<'js>| ctx.run_gc(),
         "isModuleText" => |text: Text| is_module_text(text.0),
     );
+    #[cfg(target_family = "wasm")]
+    define!(ctx, native,
+        "getContinuation" => |ctx: Ctx<'js>| patched::continuation(&ctx),
+        "setContinuation" => |ctx: Ctx<'js>, value: Value<'js>| patched::set_continuation(&ctx, &value),
+    );
     Ok(())
+}
+
+/// Functions that `quickjs.patch` adds to the engine.
+#[cfg(target_family = "wasm")]
+#[expect(unsafe_code, reason = "rquickjs does not know them")]
+pub(crate) mod patched {
+    use rquickjs::{Ctx, Value, qjs};
+
+    unsafe extern "C" {
+        fn JS_GetContinuation(ctx: *mut qjs::JSContext) -> qjs::JSValue;
+        fn JS_SetContinuation(ctx: *mut qjs::JSContext, value: qjs::JSValue);
+        fn JS_SeedRandom(ctx: *mut qjs::JSContext, seed: u64);
+    }
+
+    /// Returns the value that the jobs of promises that are made now will run with.
+    pub(super) fn continuation<'js>(ctx: &Ctx<'js>) -> Value<'js> {
+        // SAFETY: the context is alive; the call returns a new reference.
+        unsafe { Value::from_raw(ctx.clone(), JS_GetContinuation(ctx.as_raw().as_ptr())) }
+    }
+
+    pub(super) fn set_continuation<'js>(ctx: &Ctx<'js>, value: &Value<'js>) {
+        let raw = ctx.as_raw().as_ptr();
+        // SAFETY: context and value are alive; the call takes a new reference.
+        unsafe { JS_SetContinuation(raw, qjs::JS_DupValue(raw, value.as_raw())) }
+    }
+
+    /// Seeds `Math.random`.
+    pub(crate) fn seed_random(ctx: &Ctx<'_>, seed: u64) {
+        // SAFETY: the context is alive.
+        unsafe { JS_SeedRandom(ctx.as_raw().as_ptr(), seed) }
+    }
 }
 
 /// Calls the function of `onRejection` for each promise that is rejected without a handler, and when one gets a handler later.

@@ -1,6 +1,7 @@
-//! The JavaScript library: an archive of compressed files.
+//! The JavaScript library: an archive of compressed files. `packs/node/preinit.js` writes it into the memory of the program.
 
 use std::io::Read as _;
+use std::sync::OnceLock;
 
 use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Exception, FromJs, Object, Result};
@@ -8,7 +9,44 @@ use rquickjs::{Ctx, Exception, FromJs, Object, Result};
 use crate::values::define;
 
 /// Files as `u32` length of the name, name, `u32` length of the content, content compressed with zlib.
-static ARCHIVE: &[u8] = include_bytes!(env!("TIDEBOX_NODE_LIBRARY", "set by `cargo xtask pack node`"));
+static ARCHIVE: OnceLock<&'static [u8]> = OnceLock::new();
+
+/// Address and length of the memory that `tidebox_library` returned.
+#[cfg(target_family = "wasm")]
+static PLACE: OnceLock<(usize, usize)> = OnceLock::new();
+
+/// Returns memory for the archive. It is filled before the library is loaded, and never freed. Null after the first call.
+#[cfg(target_family = "wasm")]
+#[expect(unsafe_code, reason = "an exported function")]
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn tidebox_library(len: usize) -> *mut u8 {
+    let memory = Box::into_raw(vec![0_u8; len].into_boxed_slice()).cast::<u8>();
+    match PLACE.set((memory.expose_provenance(), len)) {
+        Ok(()) => memory,
+        Err(_) => core::ptr::null_mut(),
+    }
+}
+
+#[cfg(target_family = "wasm")]
+fn archive() -> &'static [u8] {
+    ARCHIVE.get_or_init(|| {
+        let (address, len) = PLACE.get().copied().unwrap_or((core::ptr::dangling::<u8>().addr(), 0));
+        // SAFETY: `tidebox_library` allocated `len` bytes there for ever, which are not written after the library is loaded.
+        #[expect(unsafe_code, reason = "memory that the host has filled")]
+        unsafe {
+            core::slice::from_raw_parts(core::ptr::with_exposed_provenance(address), len)
+        }
+    })
+}
+
+/// Away from the sandbox the archive is the file `TIDEBOX_NODE_LIBRARY`.
+#[cfg(not(target_family = "wasm"))]
+fn archive() -> &'static [u8] {
+    ARCHIVE.get_or_init(|| {
+        let path = std::env::var_os("TIDEBOX_NODE_LIBRARY").unwrap_or_default();
+        std::fs::read(path).unwrap_or_default().leak()
+    })
+}
 
 pub(crate) fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     define!(ctx, native,
@@ -20,7 +58,7 @@ pub(crate) fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
 }
 
 fn entries() -> impl Iterator<Item = (&'static str, &'static [u8])> {
-    let mut rest = ARCHIVE;
+    let mut rest = archive();
     core::iter::from_fn(move || {
         let name = take(&mut rest)?;
         let content = take(&mut rest)?;

@@ -12,12 +12,31 @@ mod hashing;
 mod library;
 mod modules;
 mod processes;
+mod sockets;
 mod values;
 
-use rquickjs::{CatchResultExt as _, Context, Ctx, Object, Runtime};
+use std::cell::RefCell;
 
-/// Stack of the engine in bytes, of the 8 MiB that the program has.
-const STACK: usize = 1 << 20;
+use rquickjs::{CatchResultExt as _, Context, Ctx, Function, Object, Persistent, Runtime};
+
+/// Stack of the engine in bytes. A function of a script needs three times as much of the host's stack, which has 3 MiB.
+const STACK: usize = 768 << 10;
+
+/// Bytes that a script allocates before the first garbage collection.
+const FIRST_GARBAGE: usize = 16 << 20;
+
+/// The engine with Node's library.
+struct Engine {
+    runtime: Runtime,
+    context: Context,
+    /// Runs the program.
+    main: Persistent<Function<'static>>,
+}
+
+thread_local! {
+    /// Set in the memory that the program of the pack starts with.
+    static ENGINE: RefCell<Option<Engine>> = const { RefCell::new(None) };
+}
 
 fn main() {
     tidebox_rt::init();
@@ -29,19 +48,77 @@ fn main() {
     tidebox_rt::exit(code);
 }
 
-/// Creates the engine and runs the program. Returns its exit code.
+/// Loads the library, so that `packs/node/preinit.js` can store the memory. Returns 0 on success.
+#[cfg(target_family = "wasm")]
+#[expect(unsafe_code, reason = "an exported function")]
+#[unsafe(no_mangle)]
+pub extern "C" fn tidebox_preinit() -> i32 {
+    match load() {
+        Ok(engine) => {
+            engine.runtime.run_gc();
+            ENGINE.set(Some(engine));
+            clear_free_memory();
+            0
+        }
+        Err(error) => {
+            let _ = tidebox_rt::write_all(2, format!("{error}\n").as_bytes());
+            1
+        }
+    }
+}
+
+/// Writes zeros into the free memory, so that the stored memory does not contain what was freed.
+#[cfg(target_family = "wasm")]
+fn clear_free_memory() {
+    let mut taken: Vec<Vec<u8>> = Vec::with_capacity(1 << 16);
+    let mut size = 1 << 20;
+    while size >= 32 && taken.len() < taken.capacity() {
+        let pages = core::arch::wasm32::memory_size(0);
+        taken.push(core::hint::black_box(vec![0; size]));
+        // If the memory grew, no free block has this size.
+        if core::arch::wasm32::memory_size(0) > pages {
+            size /= 2;
+        }
+    }
+}
+
+/// Runs the program, which ends the process.
 fn run() -> Result<u8, String> {
+    let engine = ENGINE.take().map_or_else(load, Ok)?;
+    let used = usize::try_from(engine.runtime.memory_usage().malloc_size).unwrap_or(0);
+    engine.runtime.set_gc_threshold(used.saturating_add(FIRST_GARBAGE));
+    engine.context.with(|ctx| {
+        #[cfg(target_family = "wasm")]
+        engine::patched::seed_random(&ctx, seed());
+        let main = engine.main.clone().restore(&ctx).map_err(|error| error.to_string())?;
+        main.call::<_, ()>(()).catch(&ctx).map_err(|error| error.to_string())
+    })?;
+    Ok(0)
+}
+
+#[cfg(target_family = "wasm")]
+fn seed() -> u64 {
+    let mut bytes = [0; 8];
+    // Without random numbers of the kernel the time is the seed, as in the engine itself.
+    if tidebox_rt::random(&mut bytes).is_err() {
+        return tidebox_rt::realtime_ns();
+    }
+    u64::from_le_bytes(bytes)
+}
+
+/// Creates the engine and loads the library.
+fn load() -> Result<Engine, String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     runtime.set_max_stack_size(STACK);
     modules::set_loader(&runtime);
     engine::set_rejection_tracker(&runtime);
     let context = Context::full(&runtime).map_err(|error| error.to_string())?;
-    context.with(|ctx| start(&ctx).catch(&ctx).map_err(|error| error.to_string()))?;
-    Ok(0)
+    let main = context.with(|ctx| start(&ctx).catch(&ctx).map_err(|error| error.to_string()))?;
+    Ok(Engine { runtime, context, main })
 }
 
-/// Calls `js/start.js`, which ends the process.
-fn start(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+/// Calls `js/start.js`, which returns the function that runs the program.
+fn start(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
     let native = Object::new(ctx.clone())?;
     address::define(ctx, &native)?;
     bytes::define(ctx, &native)?;
@@ -52,6 +129,8 @@ fn start(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     library::define(ctx, &native)?;
     modules::define(ctx, &native)?;
     processes::define(ctx, &native)?;
-    let main: rquickjs::Function<'_> = library::compile(ctx, "tidebox/start", "native")?;
-    main.call((native,))
+    sockets::define(ctx, &native)?;
+    let start: Function<'_> = library::compile(ctx, "tidebox/start", "native")?;
+    let main: Function<'_> = start.call((native,))?;
+    Ok(Persistent::save(ctx, main))
 }

@@ -1,0 +1,54 @@
+'use strict';
+// Lets Node's `fetch` send its requests by `http` and `https`. Its own client needs WebAssembly.
+const http = require('http');
+const https = require('https');
+const { Readable } = require('stream');
+function headersOf(list) {
+  const all = { __proto__: null };
+  const put = (name, value) => { const key = `${name}`; all[key] = key in all ? [all[key], value].flat() : value; };
+  if (Array.isArray(list)) for (let at = 0; at < list.length; at += 2) put(list[at], list[at + 1]);
+  else if (typeof list?.[Symbol.iterator] === 'function') for (const [name, value] of list) put(name, value);
+  else for (const name of Object.keys(list ?? {})) put(name, list[name]);
+  return all;
+}
+class Dispatcher {
+  dispatch(options, handler) {
+    const url = new URL(options.path, options.origin);
+    const { request: start } = url.protocol === 'https:' ? https : http;
+    const headers = headersOf(options.headers);
+    // There is no decoder of Brotli.
+    if (typeof headers['accept-encoding'] === 'string') headers['accept-encoding'] = headers['accept-encoding'].replace(/\bbr,\s*/, '');
+    let over = false;
+    const fail = (error) => { if (!over) { over = true; handler.onError(error); } };
+    if (options.upgrade) return fail(Object.assign(new Error('WebSocket is not available in this sandbox'), { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' })) ?? false;
+    let request;
+    const abort = (reason) => { fail(reason ?? new DOMException('This operation was aborted', 'AbortError')); request?.destroy(); };
+    handler.onConnect(abort);
+    if (over) return false;
+    try {
+      request = start(url, { method: options.method, headers, setDefaultHeaders: true });
+    } catch (error) {
+      fail(error);
+      return false;
+    }
+    request.on('error', fail);
+    request.on('response', (response) => {
+      if (over) return;
+      const raw = response.rawHeaders.map((text) => Buffer.from(text, 'latin1'));
+      handler.onResponseStarted?.();
+      if (handler.onHeaders(response.statusCode, raw, () => response.resume(), response.statusMessage) === false) response.pause();
+      response.on('data', (chunk) => { if (!over && handler.onData(chunk) === false) response.pause(); });
+      response.on('end', () => { if (!over) { over = true; handler.onComplete(response.rawTrailers.map((text) => Buffer.from(text, 'latin1'))); } });
+      response.on('error', fail);
+      response.on('aborted', () => fail(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })));
+    });
+    const { body } = options;
+    if (body === null || body === undefined) request.end();
+    else if (typeof body === 'string' || ArrayBuffer.isView(body)) request.end(body);
+    else Readable.from(body).on('error', (error) => { fail(error); request.destroy(); }).pipe(request);
+    return true;
+  }
+  close() { return Promise.resolve(); }
+  destroy() { return Promise.resolve(); }
+}
+return new Dispatcher();
