@@ -322,6 +322,33 @@ bindings.contextify = (binding) => ({
   measureMemory: state.refusing('vm.measureMemory'),
 });
 const contexts = new WeakSet();
+/** Returns the positions in a script that are in no brackets, strings and comments, where a line begins. */
+function outerLines(source) {
+  // Strings, templates without expressions, comments, regular expressions after an operator, brackets, line ends.
+  const token = /'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?<=[=(,:;!&|?{}\n]\s*|return\s+)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/|[()[\]{}\n]/g;
+  const found = [0];
+  let depth = 0;
+  for (const { 0: text, index } of source.matchAll(token)) {
+    if (text === '(' || text === '[' || text === '{') depth++;
+    else if (text === ')' || text === ']' || text === '}') depth--;
+    else if (text === '\n' && depth === 0) found.push(index + 1);
+  }
+  return found;
+}
+/** Makes the variables and functions of a script properties of the object that has its globals. */
+function exportDeclarations(source) {
+  const declaration = /[ \t]*(?:(?:var|let|const)\s+([A-Za-z_$][\w$]*)\s*=(?!=)|function\s+([A-Za-z_$][\w$]*)\s*\()/y;
+  let made = '';
+  let at = 0;
+  for (const start of outerLines(source)) {
+    declaration.lastIndex = start;
+    const match = declaration.exec(source);
+    if (match === null) continue;
+    made += source.slice(at, start) + (match[1] === undefined ? `${match[2]} = function ${match[2]}(` : `${match[1]} =`);
+    at = declaration.lastIndex;
+  }
+  return made + source.slice(at);
+}
 /** Runs a script with the properties of an object as its globals. Variables of `var` and functions become properties. */
 function runWithin(sandbox, source, filename) {
   const scope = new Proxy(sandbox, {
@@ -334,8 +361,7 @@ function runWithin(sandbox, source, filename) {
       return undefined;
     },
   });
-  const declared = source.replace(/^(\s*)(?:var|let|const)\s+([A-Za-z_$][\w$]*)\s*=/gm, '$1$2 =')
-    .replace(/^(\s*)function\s+([A-Za-z_$][\w$]*)\s*\(/gm, '$1$2 = function $2(');
+  const declared = exportDeclarations(source);
   const run = native.evaluate(`(function (__scope) { with (__scope) { return eval(arguments[1]); } })`, filename);
   return apply(run, scope, [scope, declared]);
 }

@@ -96,7 +96,9 @@ const { internalBinding, require } = (() => {
   run('internal/bootstrap/realm', 'process, getLinkedBinding, getInternalBinding, primordials', process, refusing('process._linkedBinding'), bindingOf, primordials);
   return state;
 })();
-const boot = (id) => run(id, 'process, require, internalBinding, primordials, tidebox', process, require, internalBinding, primordials, state);
+const compiled = { __proto__: null };
+const compileMain = (id) => compile(id, 'process, require, internalBinding, primordials, tidebox');
+const boot = (id) => (compiled[id] ?? compileMain(id))(process, require, internalBinding, primordials, state);
 for (const id of ['internal/bootstrap/node', 'internal/bootstrap/web/exposed-wildcard', 'internal/bootstrap/web/exposed-window-or-worker',
   'internal/bootstrap/switches/is_main_thread', 'internal/bootstrap/switches/does_own_process_state']) boot(id);
 state.afterBootstrap();
@@ -107,6 +109,7 @@ const stderr = Object.getOwnPropertyDescriptor(process, 'stderr');
 Object.defineProperty(process, 'stderr', { value: undefined, configurable: true });
 for (const id of ['assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'http', 'https', 'module', 'net', 'os', 'path', 'perf_hooks', 'querystring',
   'readline', 'stream', 'stream/promises', 'string_decoder', 'timers', 'timers/promises', 'tty', 'url', 'util', 'vm', 'zlib', 'internal/modules/run_main',
-  'internal/process/pre_execution', 'internal/modules/esm/resolve', 'internal/modules/esm/load', 'internal/util/colors']) require(id);
+  'internal/process/pre_execution', 'internal/modules/esm/resolve', 'internal/modules/esm/load', 'internal/util/colors', 'internal/modules/esm/initialize_import_meta', 'internal/vm/module', 'internal/process/execution']) require(id);
+for (const id of ['run_main_module', 'eval_string', 'eval_stdin']) compiled[`internal/main/${id}`] = compileMain(`internal/main/${id}`);
 Object.defineProperty(process, 'stderr', stderr);
 return () => { for (const run of state.atStart) run(); state.main(boot); };
