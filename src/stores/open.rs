@@ -13,6 +13,9 @@ const OBJECT_STORES: [&str; 3] = ["s3", "gs", "az"];
 /// Opens a log by URL: `file:///path` is a [`FolderLog`], and with the feature `object-store` `s3://bucket/path`, `gs://bucket/path`
 /// and `az://container/path` are an `ObjectLog`, which needs a Tokio runtime.
 ///
+/// A directory is [`Durability::Local`](tidebox_vfs_backend::Durability), also on a network file system, which the URL does not show:
+/// use [`Folder::shared`](crate::stores::Folder::shared) where the difference counts. The path is used as it is, without `%` escapes.
+///
 /// # Errors
 /// [`ErrorKind::InvalidRequest`] for another URL, and [`ErrorKind::Unsupported`] for object storage without the feature. Those of
 /// [`FolderLog::open`] and of `ObjectLog::from_url`.
