@@ -9,6 +9,7 @@ import { Worker } from "node:worker_threads";
 import { SandboxError } from "./error.js";
 import { files, readWhole } from "./files.node.js";
 import type { CallerModule, Platform } from "./platform.js";
+import { randomBytes } from "./random.node.js";
 import { REUSE } from "./reuse.node.js";
 
 export const node: Platform = {
@@ -41,6 +42,7 @@ export const node: Platform = {
   defaultThread: "pool",
   connectsByName: false,
   gateway: async () => (await import("./gateway.node.js")).gateway,
+  randomBytes,
   listen: async (hostPort, connect) => (await import("./expose.node.js")).listen(hostPort, connect),
   directory(path) {
     if (process.platform === "win32") throw new Error("host directories are supported only on Unix");

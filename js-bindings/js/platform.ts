@@ -55,6 +55,8 @@ export interface Platform {
   readonly connectsByName: boolean;
   /** Returns the gateway that sends the requests of sandboxes. */
   gateway(): Promise<Gateway>;
+  /** Returns random bytes of the system. */
+  randomBytes(count: number): Uint8Array<ArrayBuffer>;
   /** Opens a port of this computer. Rejects if the platform has none. */
   readonly listen: Listen;
   /** Returns the absolute path of a host directory. Throws if the platform has none. */

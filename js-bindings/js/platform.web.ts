@@ -80,6 +80,7 @@ export const web: Platform = {
   defaultThread: "own",
   connectsByName: true,
   gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
+  randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   async listen() {
     throw new SandboxError("a page cannot listen on a port of its computer; use connect() of the sandbox", "UNSUPPORTED");
   },

@@ -264,7 +264,7 @@ export class PoolWorker {
     // Without JSPI the worker cannot wait for a module.
     if (!hasJspi()) await compiler?.module(SHELL);
     if (this.#hasEnded) return;
-    const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
+    const random = this.#platform.randomBytes(RANDOM_BYTES);
     this.send({ kernel, programs, compiled, asks: hasJspi() && compiler !== undefined, random, shared: this.shared });
     if (compiler === undefined) return;
     this.#compiler = compiler;
