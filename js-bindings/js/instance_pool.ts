@@ -49,8 +49,11 @@ interface InitialState {
   readonly globals: ReadonlyMap<string, unknown>;
 }
 
-/** Uses of instances: again (the default), never, or again with a comparison of each reset instance with a new one. */
-export type ReuseMode = "on" | "off" | "check";
+/**
+ * Uses of instances: again (the default), never, again with a comparison of each reset instance with a new one, or again with only
+ * one resting instance of each program, so that all sandboxes use the same.
+ */
+export type ReuseMode = "on" | "off" | "check" | "one";
 
 /** Returns a new instance for the pool. */
 export function pooledInstance(instance: WebAssembly.Instance, memory: WebAssembly.Memory, slot: WebAssembly.Global, sandbox: number): PooledInstance {
@@ -139,7 +142,7 @@ export class InstancePool {
     if (initial === undefined || !reset(program, pooled, initial, false)) return;
     if (this.#mode === "check") compare(pooled, this.#create(program));
     const resting = this.#resting.get(program) ?? [];
-    if (resting.length >= MAX_OF_PROGRAM) return;
+    if (resting.length >= (this.#mode === "one" ? 1 : MAX_OF_PROGRAM)) return;
     resting.push(pooled);
     this.#resting.set(program, resting);
     this.#oldest.set(pooled, program);

@@ -6,7 +6,8 @@ import { Worker } from "node:worker_threads";
 // The default of the option `thread`, for runs of the same tests with each.
 if (process.env.TIDEBOX_THREAD) globalThis[Symbol.for("tidebox.thread")] = process.env.TIDEBOX_THREAD;
 
-// Whether instances are used again: "check" compares each reset one with a new one, "off" does without.
+// Whether instances are used again: "check" compares each reset one with a new one, "one" keeps one of each program, "off" does
+// without.
 if (process.env.TIDEBOX_REUSE) globalThis[Symbol.for("tidebox.reuse")] = process.env.TIDEBOX_REUSE;
 
 function fail(what, error) {

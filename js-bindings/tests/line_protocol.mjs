@@ -15,7 +15,8 @@ import { createInterface } from "node:readline";
 
 import { createSandbox, Process, Sandbox, SandboxError } from "tidebox";
 
-// The default of the option `thread`, as in `guard.mjs`.
+// The default of the option `thread`, and the uses of instances, as in `guard.mjs`.
+if (process.env.TIDEBOX_REUSE) globalThis[Symbol.for("tidebox.reuse")] = process.env.TIDEBOX_REUSE;
 if (process.env.TIDEBOX_THREAD) globalThis[Symbol.for("tidebox.thread")] = process.env.TIDEBOX_THREAD;
 
 const sandboxes = [];

@@ -41,15 +41,16 @@ async function run(sandbox, command) {
 const skip = typeof WebAssembly.Suspending === "function" ? false : "the scripts take many minutes without JSPI";
 
 test("reused instances give the same output as new ones, and equal them after every reset", { skip, timeout: 600_000 }, async () => {
-  const [checked, reused, fresh] = [await create("check"), await create("on"), await create("off")];
+  const [checked, reused, single, fresh] = [await create("check"), await create("on"), await create("one"), await create("off")];
   for (let round = 0; round < 3; round += 1) {
     for (const script of SCRIPTS) {
       const expected = await run(fresh, script);
       assert.deepEqual(await run(reused, script), expected);
+      assert.deepEqual(await run(single, script), expected);
       assert.deepEqual(await run(checked, script), expected);
     }
   }
-  await Promise.all([checked, reused, fresh].map((sandbox) => sandbox.close()));
+  await Promise.all([checked, reused, single, fresh].map((sandbox) => sandbox.close()));
 });
 
 test("the instance of every program equals a new one after it was used", { skip, timeout: 900_000 }, async () => {
