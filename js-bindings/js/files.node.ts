@@ -1,20 +1,16 @@
 /** Access to the files of the package in Node and Deno. */
 
-import { readFileSync } from "node:fs";
-import { open } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { promisify } from "node:util";
-
 import type { PackageFiles } from "./archive.js";
+import { builtin, fs } from "./builtins.node.js";
 
 const userland = new URL("../userland/", import.meta.url);
 
 /** Loads zlib when the first program is decompressed: importing the package should be quick. */
-const zlib = () => createRequire(import.meta.url)("node:zlib") as typeof import("node:zlib");
+const zlib = () => builtin("node:zlib");
 
 /** Reads a file in one step: `readFile` reads half a megabyte at a time, and waits for the event loop before each. */
 export async function readWhole(path: URL): Promise<Uint8Array<ArrayBuffer>> {
-  const file = await open(path);
+  const file = await fs.promises.open(path);
   try {
     const bytes = new Uint8Array((await file.stat()).size);
     let at = 0;
@@ -32,8 +28,10 @@ export async function readWhole(path: URL): Promise<Uint8Array<ArrayBuffer>> {
 export const files: PackageFiles = {
   readsRaw: true,
   read: (file) => readWhole(new URL(file, userland)),
-  readNow: (file) => readFileSync(new URL(file, userland)),
+  readNow: (file) => fs.readFileSync(new URL(file, userland)),
   // One chunk: the output is a few megabytes.
-  unpack: (packed, bytes) => promisify(zlib().brotliDecompress)(packed, { chunkSize: bytes }),
+  unpack: (packed, bytes) => new Promise((resolve, reject) => {
+    zlib().brotliDecompress(packed, { chunkSize: bytes }, (error, unpacked) => (error ? reject(error) : resolve(unpacked)));
+  }),
   unpackNow: (packed, bytes) => zlib().brotliDecompressSync(packed, { chunkSize: bytes }),
 };

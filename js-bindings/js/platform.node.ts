@@ -1,11 +1,9 @@
 /** Node, and Deno through its Node API: Deno's own workers would keep a program running. */
 
-import { readFile } from "node:fs/promises";
-import os from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 
+import { builtin, fs } from "./builtins.node.js";
 import { SandboxError } from "./error.js";
 import { files, readWhole } from "./files.node.js";
 import type { CallerModule, Platform } from "./platform.js";
@@ -14,6 +12,7 @@ import { REUSE } from "./reuse.node.js";
 
 export const node: Platform = {
   start(listener) {
+    const { Worker } = builtin("node:worker_threads");
     const worker = new Worker(new URL("./worker.node.cjs", import.meta.url), {
       env: {}, execArgv: [], stdin: false, workerData: Reflect.get(globalThis, REUSE),
     });
@@ -37,7 +36,7 @@ export const node: Platform = {
   kernel: async () => WebAssembly.compile(await readWhole(new URL("./kernel_bg.wasm", import.meta.url))),
   remote: async () => WebAssembly.compile(await readWhole(new URL("./remote_kernel_bg.wasm", import.meta.url))),
   get maxWorkers() {
-    return os.availableParallelism();
+    return builtin("node:os").availableParallelism();
   },
   defaultThread: "pool",
   connectsByName: false,
@@ -55,6 +54,6 @@ export const node: Platform = {
     }
     return findPack(name, folder ?? packsDir(), rewrite);
   },
-  programs: async () => JSON.parse(await readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),
+  programs: async () => JSON.parse(await fs.promises.readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),
   files,
 };

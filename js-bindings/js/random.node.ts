@@ -1,6 +1,6 @@
 /** Random bytes in Node and Deno. */
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { fs } from "./builtins.node.js";
 
 const DEVICE = "/dev/urandom";
 
@@ -17,11 +17,11 @@ export function randomBytes(count: number): Uint8Array<ArrayBuffer> {
 function fillFromDevice(bytes: Uint8Array): boolean {
   let file: number | undefined;
   try {
-    file = openSync(DEVICE, "r");
-    return fstatSync(file).isCharacterDevice() && readSync(file, bytes) === bytes.length;
+    file = fs.openSync(DEVICE, "r");
+    return fs.fstatSync(file).isCharacterDevice() && fs.readSync(file, bytes) === bytes.length;
   } catch {
     return false;
   } finally {
-    if (file !== undefined) closeSync(file);
+    if (file !== undefined) fs.closeSync(file);
   }
 }
