@@ -43,7 +43,8 @@ pub use process::{
 pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, shell_session, store_shell_state};
 pub use socket::{
-    accept, connect, finish_connect, listen, local_address, own_address, peer_address, shut_down_write, start_connect,
+    accept, connect, finish_connect, listen, local_address, own_address, peer_address, shut_down_write, socket_pair,
+    start_connect,
 };
 pub use startup::{StartupInfo, startup_info};
 pub use terminal::{

@@ -36,6 +36,11 @@ pub fn peer_address(fd: Fd) -> Result<SocketAddr> {
     border::peer_address(fd)
 }
 
+/// Returns the descriptors of two connected sockets.
+pub fn socket_pair() -> Result<(Fd, Fd)> {
+    border::socket_pair()
+}
+
 /// Returns the address of this end.
 pub fn own_address(fd: Fd) -> Result<SocketAddr> {
     border::own_address(fd)

@@ -23,7 +23,7 @@ pub(crate) use process::{
     wait_change,
 };
 pub(crate) use socket::{
-    accept, connect, finish_connect, listen, own_address, peer_address, shut_down_write, start_connect,
+    accept, connect, finish_connect, listen, own_address, peer_address, shut_down_write, socket_pair, start_connect,
 };
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};
 pub(crate) use terminal::{terminal_group, tty_get, tty_set};

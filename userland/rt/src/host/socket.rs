@@ -3,6 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{FromRawFd, IntoRawFd};
+use std::os::unix::net::UnixStream;
 
 use super::descriptor::raw;
 use crate::{Errno, Fd, Result};
@@ -53,4 +54,8 @@ pub(crate) fn start_connect(address: SocketAddr) -> Result<(Fd, bool)> {
 
 pub(crate) fn finish_connect(_fd: Fd, _address: SocketAddr) -> Result<bool> {
     Ok(true)
+}
+
+pub(crate) fn socket_pair() -> Result<(Fd, Fd)> {
+    UnixStream::pair().map(|(one, other)| (descriptor(one), descriptor(other))).map_err(errno)
 }

@@ -8,6 +8,7 @@ pub(super) mod tidebox {
         pub(in super::super) fn wait(pid: i32, flags: u32, out: *mut [u32; 2]) -> i32;
         pub(in super::super) fn pipe(out: *mut [u32; 2]) -> i32;
         pub(in super::super) fn sock_open(family: u32, out: *mut u32) -> i32;
+        pub(in super::super) fn sock_pair(out: *mut [u32; 2]) -> i32;
         pub(in super::super) fn sock_bind(fd: u32, address: *const [u8; 20]) -> i32;
         pub(in super::super) fn sock_listen(fd: u32, backlog: u32) -> i32;
         pub(in super::super) fn sock_connect(fd: u32, address: *const [u8; 20]) -> i32;

@@ -120,3 +120,10 @@ pub(crate) fn finish_connect(fd: Fd, address: SocketAddr) -> Result<bool> {
         Err(errno) => Err(errno),
     }
 }
+
+pub(crate) fn socket_pair() -> Result<(Fd, Fd)> {
+    let mut fds = [0; 2];
+    // SAFETY: `fds` is a live local of the size that the kernel writes.
+    check(unsafe { tidebox::sock_pair(&mut fds) })?;
+    Ok((fds[0], fds[1]))
+}
