@@ -62,6 +62,8 @@ state.reap = () => {
     running.delete(pid);
     loop.handles.delete(handle);
     handle.ended = true;
+    // The end of the channel is an event, too, even if nothing waits for messages.
+    if (handle.channel && !handle.channel.closed) handle.channel.refed = true;
     state.callback(() => handle.onexit(found < 0 ? uv(found) : signal ? 0 : code, signal ? nameOfSignal(signal) : ''));
   }
   return any;
@@ -81,6 +83,13 @@ class Process {
         if (at > 2) return;
         const fd = native.open('/dev/null', 3);
         if (fd >= 0) { own.push(fd); fds.push(at, fd); }
+      } else if (one.ipc) {
+        const [ours, theirs] = native.socketPair();
+        if (ours < 0) return;
+        one.handle.open(ours);
+        this.channel = one.handle;
+        own.push(theirs);
+        fds.push(at, theirs);
       } else if (one.type === 'pipe' || one.type === 'overlapped') {
         const [read, write] = native.pipe();
         if (read < 0) return;

@@ -142,7 +142,11 @@ class StreamHandle {
 }
 state.StreamHandle = StreamHandle;
 class Pipe extends StreamHandle {
-  constructor(type) { super(); this.type = type; if (type === 2) state.refusing('a channel of child_process.fork')(); }
+  constructor(type) { super(); this.type = type; }
+  writeUtf8String(request, text, handle) {
+    if (handle) state.refusing('sending a handle to another process')();
+    return super.writeUtf8String(request, text);
+  }
   connect() { return -95; }
   bind() { return -95; }
   listen() { return -95; }

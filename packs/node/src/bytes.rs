@@ -66,7 +66,8 @@ fn index_of(within: &[u8], what: &[u8], start: f64, forward: bool, step: usize) 
     if what.is_empty() {
         return from as f64;
     }
-    let fits = |at: &usize| at % step.max(1) == 0 && within.get(*at..).is_some_and(|rest| rest.starts_with(what));
+    let fits =
+        |at: &usize| at.is_multiple_of(step.max(1)) && within.get(*at..).is_some_and(|rest| rest.starts_with(what));
     let Some(last) = len.checked_sub(what.len()) else { return -1.0 };
     let found = if forward {
         let mut at = from;

@@ -27,7 +27,6 @@ const FIRST_GARBAGE: usize = 16 << 20;
 
 /// The engine with Node's library.
 struct Engine {
-    runtime: Runtime,
     context: Context,
     /// Runs the program.
     main: Persistent<Function<'static>>,
@@ -52,10 +51,9 @@ fn main() {
 #[cfg(target_family = "wasm")]
 #[expect(unsafe_code, reason = "an exported function")]
 #[unsafe(no_mangle)]
-pub extern "C" fn tidebox_preinit() -> i32 {
+extern "C" fn tidebox_preinit() -> i32 {
     match load() {
         Ok(engine) => {
-            engine.runtime.run_gc();
             ENGINE.set(Some(engine));
             clear_free_memory();
             0
@@ -85,8 +83,6 @@ fn clear_free_memory() {
 /// Runs the program, which ends the process.
 fn run() -> Result<u8, String> {
     let engine = ENGINE.take().map_or_else(load, Ok)?;
-    let used = usize::try_from(engine.runtime.memory_usage().malloc_size).unwrap_or(0);
-    engine.runtime.set_gc_threshold(used.saturating_add(FIRST_GARBAGE));
     engine.context.with(|ctx| {
         #[cfg(target_family = "wasm")]
         engine::patched::seed_random(&ctx, seed());
@@ -114,7 +110,10 @@ fn load() -> Result<Engine, String> {
     engine::set_rejection_tracker(&runtime);
     let context = Context::full(&runtime).map_err(|error| error.to_string())?;
     let main = context.with(|ctx| start(&ctx).catch(&ctx).map_err(|error| error.to_string()))?;
-    Ok(Engine { runtime, context, main })
+    runtime.run_gc();
+    let used = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
+    runtime.set_gc_threshold(used.saturating_add(FIRST_GARBAGE));
+    Ok(Engine { context, main })
 }
 
 /// Calls `js/start.js`, which returns the function that runs the program.

@@ -103,7 +103,7 @@ const WRITABLE: u32 = 1 << 20;
 fn poll<'js>(ctx: &Ctx<'js>, fds: &[u32], timeout: f64) -> Result<Value<'js>> {
     let ready = Array::new(ctx.clone())?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
-    let timeout = (timeout >= 0.0).then(|| (timeout * 1e6) as u64);
+    let timeout = (timeout >= 0.0).then_some((timeout * 1e6) as u64);
     let found = wait_readable(fds, timeout).unwrap_or_default();
     for (at, fd) in found.into_iter().enumerate() {
         ready.set(at, fd)?;

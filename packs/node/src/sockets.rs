@@ -23,6 +23,10 @@ pub(crate) fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
         "socketListen" => |address: String, port: u16, backlog: u32| code_of(listen(&address, port, backlog), number_of_fd),
         "socketAccept" => |fd: u32| code_of(accept(fd), number_of_fd),
         "socketShutdown" => |fd: u32| status(tidebox_rt::shut_down_write(fd_of(fd))),
+        "socketPair" => || match tidebox_rt::socket_pair() {
+            Ok((one, other)) => vec![number_of_fd(one), number_of_fd(other)],
+            Err(Errno(code)) => vec![-f64::from(code)],
+        },
         "socketName" => name,
         "isLocalAddress" => |host: String| tidebox_rt::local_address(&host, 0).is_some(),
         "ipBytes" => |text: String| match text.parse::<IpAddr>() {

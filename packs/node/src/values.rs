@@ -16,7 +16,10 @@ impl<'js> FromJs<'js> for Text {
         if pointer.is_null() {
             return Err(Error::Exception);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "the length of memory in this address space")]
+        #[cfg_attr(
+            not(target_family = "wasm"),
+            expect(clippy::cast_possible_truncation, reason = "the length of memory in this address space")
+        )]
         let len = len as usize;
         // SAFETY: the engine returned this many bytes, which stay until they are freed on the next line but one.
         #[expect(unsafe_code, reason = "memory of the engine")]
@@ -65,7 +68,10 @@ impl<'js> FromJs<'js> for Units {
         if pointer.is_null() {
             return Err(Error::Exception);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "the length of memory in this address space")]
+        #[cfg_attr(
+            not(target_family = "wasm"),
+            expect(clippy::cast_possible_truncation, reason = "the length of memory in this address space")
+        )]
         let len = len as usize;
         // SAFETY: the engine returned this many units, which stay until they are freed below.
         #[expect(unsafe_code, reason = "memory of the engine")]
