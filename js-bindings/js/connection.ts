@@ -188,6 +188,8 @@ export class Connection {
   }
 
   async #create(): Promise<void> {
+    // It may have been closed before a sandbox that has to be created again was.
+    if (this.#closing !== undefined) throw closedError();
     const opened = new Promise<unknown>((resolve, reject) => {
       this.#opened = { resolve, reject };
     });

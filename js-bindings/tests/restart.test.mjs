@@ -31,6 +31,16 @@ describe("a sandbox whose Worker has ended", () => {
     assert.deepEqual([sandbox.id, sandbox.isRunning, workers.length], [id, true, 2]);
   });
 
+  test("is not created again if it is closed first", async (context) => {
+    const { sandbox, workers } = await watched(context, { thread: "pool" });
+    await workers[0].terminate();
+    const call = sandbox.execute("true");
+    await sandbox.close();
+    assert.equal((await call).code, "CLOSED");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual([sandbox.isRunning, workers.length], [false, 1]);
+  });
+
   test("returns a result for calls in progress, without an exception", async (context) => {
     const { sandbox, workers } = await watched(context, {});
     const calls = [sandbox.execute("sleep 5"), sandbox.read("/none"), sandbox.execute("sleep 5")];
