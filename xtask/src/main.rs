@@ -26,6 +26,7 @@ mod setup;
 mod spec;
 mod step;
 mod test;
+mod test_pack;
 mod totals;
 mod userland;
 mod words;

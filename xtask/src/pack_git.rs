@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use sha2::{Digest as _, Sha256};
 
 use crate::c_runtime::{self, Zig};
 use crate::project::{Project, list_files};
-use crate::step::{Progress, hex, output, run};
+use crate::step::{Progress, output, run};
+use crate::test_pack::TestPack;
 
 const RETRY: &str = "cargo xtask pack git";
 
@@ -125,24 +125,21 @@ pub(crate) fn find_or_build(project: &Project, progress: &mut Progress) -> Resul
     Ok(Build { source, zig, runtime, zlib: dir.join("zlib") })
 }
 
-/// Adds the pack for the tests that need it. It is built only if its sources or its helper changed. Where the compiler and the
-/// sources cannot be fetched, the pack is not added, and its tests print that they are skipped.
+/// Adds the pack for the tests that need it.
 pub(crate) fn add(project: &Project, progress: &mut Progress) -> Result<()> {
     let dir = pack_dir(project);
-    let wheel = dir.join(wheel_name());
-    let stamp = dir.join("sources.sha256");
-    let current = hash_sources(project)?;
-    if !wheel.is_file() || fs::read_to_string(&stamp).ok().as_deref() != Some(&*current) {
-        if let Err(error) = fetch(project, progress, &dir) {
-            progress.print(&format!("the pack git is skipped: {error:#}"));
-            return Ok(());
-        }
-        pack_git(project, progress)?;
-        fs::write(stamp, current)?;
+    let mut sources = vec![project.dist().join("git-remote-http.wasm")];
+    for part in ["packs/git", "packs/c-runtime/include", "packs/c-runtime/src"] {
+        sources.extend(list_files(&project.root.join(part))?);
     }
-    let mut command = Command::new(project.tidebox());
-    command.args(["pack", "add", "git", "--from"]).arg(wheel);
-    progress.run("add the pack git", command, RETRY)
+    sources.extend(["xtask/src/pack_git.rs", "xtask/src/c_runtime.rs"].map(|file| project.root.join(file)));
+    let pack = TestPack { name: "git", wheel: dir.join(wheel_name()), sources };
+    pack.add(
+        project,
+        progress,
+        |progress| fetch(project, progress, &dir),
+        |progress| pack_git(project, progress).map(drop),
+    )
 }
 
 /// Fetches what a build of the pack needs from other hosts.
@@ -151,26 +148,6 @@ fn fetch(project: &Project, progress: &mut Progress, dir: &Path) -> Result<()> {
     c_runtime::zig(project, progress)?;
     fetch_source(dir)?;
     zlib_files(dir, &dir.join("zlib")).map(drop)
-}
-
-/// Returns the hash of the files that the pack is built from. It does not depend on where the repository is.
-fn hash_sources(project: &Project) -> Result<String> {
-    let mut files = Vec::new();
-    for part in ["packs/git", "packs/c-runtime/include", "packs/c-runtime/src"] {
-        files.extend(list_files(&project.root.join(part))?);
-    }
-    files.extend(["xtask/src/pack_git.rs", "xtask/src/c_runtime.rs"].map(|file| project.root.join(file)));
-    files.push(project.dist().join("git-remote-http.wasm"));
-    let mut hash = Sha256::new();
-    for file in files {
-        let name = file.strip_prefix(&project.root).unwrap_or(&file).to_string_lossy().into_owned();
-        let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-        hash.update((name.len() as u64).to_le_bytes());
-        hash.update(name);
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    }
-    Ok(hex(&hash.finalize()))
 }
 
 /// Runs `cargo xtask pack git`.

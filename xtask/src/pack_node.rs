@@ -14,8 +14,9 @@ use crate::notices::Texts;
 use crate::npm;
 use crate::npm_tests::engines;
 use crate::pack_git::archive;
-use crate::project::{Project, empty_dir};
+use crate::project::{Project, empty_dir, list_files};
 use crate::step::{Progress, hex, output, run};
+use crate::test_pack::TestPack;
 use crate::userland;
 
 const RETRY: &str = "cargo xtask pack node";
@@ -39,9 +40,39 @@ const MAX_BYTES: u64 = 5 << 20;
 /// Flags of the C compiler. zig traps undefined behavior otherwise.
 const FLAGS: &str = "-O2 -fno-sanitize=all -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS -w";
 
+fn pack_dir(project: &Project) -> PathBuf {
+    project.target.join("pack-node")
+}
+
+fn wheel_name() -> String {
+    format!("tidebox_node-{VERSION}-py3-none-any.whl")
+}
+
+/// Adds the pack for the tests that need it.
+pub(crate) fn add(project: &Project, progress: &mut Progress) -> Result<()> {
+    let mut sources = vec![project.root.join("xtask/src/pack_node.rs")];
+    for part in ["packs/node", "userland/rt"] {
+        sources.extend(list_files(&project.root.join(part))?);
+    }
+    let pack = TestPack { name: "node", wheel: pack_dir(project).join(wheel_name()), sources };
+    pack.add(project, progress, |progress| fetch(project, progress), |progress| pack_node(project, progress))
+}
+
+/// Fetches what a build of the pack needs from other hosts.
+fn fetch(project: &Project, progress: &mut Progress) -> Result<()> {
+    let dir = pack_dir(project);
+    fs::create_dir_all(&dir)?;
+    c_runtime::zig(project, progress)?;
+    let node = engines::program(project, progress, VERSION)?;
+    package_of(&node)?;
+    let own = project.root.join("packs/node");
+    install_kept(&own, &dir)?;
+    run(project.guest_cargo(&["fetch", "--locked"]).current_dir(own), RETRY)
+}
+
 /// Runs `cargo xtask pack node`.
 pub(crate) fn pack_node(project: &Project, progress: &mut Progress) -> Result<()> {
-    let dir = project.target.join("pack-node");
+    let dir = pack_dir(project);
     fs::create_dir_all(&dir)?;
     let zig = c_runtime::zig(project, progress)?;
     let node = engines::program(project, progress, VERSION)?;
@@ -50,8 +81,7 @@ pub(crate) fn pack_node(project: &Project, progress: &mut Progress) -> Result<()
     let program = progress
         .step("load Node's library into the program", |_| preinit(project, &dir, &node, [&compiled, &library]))?;
     let tree = progress.step("collect the files of the pack", |_| collect(project, &dir, &node, &program))?;
-    let archives =
-        [dir.join(format!("tidebox-node-{VERSION}.tgz")), dir.join(format!("tidebox_node-{VERSION}-py3-none-any.whl"))];
+    let archives = [dir.join(format!("tidebox-node-{VERSION}.tgz")), dir.join(wheel_name())];
     for path in archive(project, &tree, archives, ["tidebox_node", VERSION, "MIT"], RETRY)? {
         let bytes = fs::metadata(&path)?.len();
         ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", path.display());

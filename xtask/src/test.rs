@@ -11,6 +11,7 @@ use crate::layers;
 use crate::licences;
 use crate::npm_tests;
 use crate::pack_git;
+use crate::pack_node;
 use crate::project::Project;
 use crate::python_package;
 use crate::python_tests;
@@ -96,6 +97,7 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     setup::precompile(project, progress)?;
     setup::packs(project, progress)?;
     pack_git::add(project, progress)?;
+    pack_node::add(project, progress)?;
     progress.run_tests("tests", runner(&["--no-fail-fast"]), RETRY)?;
     progress.run_tests("tests of object storage", object_storage_tests(project, has_nextest), RETRY)?;
     if has_nextest {
