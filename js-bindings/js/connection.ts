@@ -381,14 +381,18 @@ export class Connection {
     return this.#ready;
   }
 
-  /** Waits until a call can be sent, and moves the sandbox if its worker is busy with others. */
-  async #takeSeat(): Promise<void> {
+  /**
+   * Waits until a call can be sent, moves the sandbox if its worker is busy with others, and sends the call by `send`. Nothing may
+   * happen between the decision and the call: a concurrent call could move the sandbox, and its new worker ignores calls that arrive
+   * before the sandbox is created there.
+   */
+  async #withSeat<T>(send: () => Promise<T>): Promise<T> {
     for (;;) {
       const ready = this.#opening();
       await ready;
       if (ready !== this.#ready || this.#recreate !== undefined) continue;
       const state = this.#state;
-      if (state === undefined || this.#thread !== "pool" || !this.#isMovable) return;
+      if (state === undefined || this.#thread !== "pool" || !this.#isMovable) return send();
       if (this.#heldBytes > MAX_SHARED_BYTES) {
         [this.#thread, this.#trial] = ["own", 0];
         this.#move(state);
@@ -396,7 +400,7 @@ export class Connection {
       }
       const isTurn = hasJspi() ? !state.seat.isCrowded : await state.seat.waitForTurn();
       if (ready !== this.#ready || this.#recreate !== undefined) continue;
-      if (isTurn || !this.#isMovable || this.#heldBytes > MAX_MOVED_BYTES) return;
+      if (isTurn || !this.#isMovable || this.#heldBytes > MAX_MOVED_BYTES) return send();
       this.#move(state);
     }
   }
@@ -435,11 +439,12 @@ export class Connection {
 
   /** Calls a method of the kernel's sandbox. */
   async call<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
-    await this.#takeSeat();
-    if (context.generation !== undefined && context.generation !== this.#processes.generation) {
-      throw new SandboxError("the sandbox was restarted, which has ended the process", "RESTARTED");
-    }
-    return this.#callNow(method, args, context);
+    return this.#withSeat(async () => {
+      if (context.generation !== undefined && context.generation !== this.#processes.generation) {
+        throw new SandboxError("the sandbox was restarted, which has ended the process", "RESTARTED");
+      }
+      return this.#callNow<T>(method, args, context);
+    });
   }
 
   async #callNow<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
@@ -553,13 +558,17 @@ export class Connection {
   }
 
   async #run<T extends ExecuteResult>(method: string, args: readonly unknown[], input: ExecuteOptions): Promise<T> {
-    const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(input);
-    if (signal?.aborted) {
+    const options = checkExecuteOptions(input);
+    if (options.signal?.aborted) {
       const output = "tidebox: the command was not started: its caller had cancelled it\n";
       return { ...messageOnlyResult(output), exitCode: 137, stoppedBy: "cancelled" } as ExecuteResult as T;
     }
+    return this.#withSeat(() => this.#runNow<T>(method, args, options));
+  }
+
+  async #runNow<T extends ExecuteResult>(method: string, args: readonly unknown[], input: ExecuteOptions): Promise<T> {
+    const { onOutput, onStdout, onStderr, signal, ...options } = input;
     const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
-    await this.#takeSeat();
     const state = this.#state;
     const onTimeout = () => {
       if (this.#state === state) this.#restart(new WorkerTimeoutError());

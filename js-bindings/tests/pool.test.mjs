@@ -190,6 +190,26 @@ describe("sandboxes in one Worker", () => {
     await closeAll([stuck, neighbour]);
   });
 
+  test("lose no call that begins while another one moves its sandbox", { skip: !jspi, timeout: 30_000 }, async () => {
+    const [sandbox, neighbour] = await Promise.all([create(), create()]);
+    const [, [worker]] = await used(() => sandbox.ls("/"));
+    limitWorkers(2);
+    const looping = neighbour.execute("while :; do :; done", { timeoutMs: 1_000 });
+    await pause(100);
+    worker.emit("message", { type: "busy" });
+    // Of two calls at once, the first finds that the Worker is not busy any more, and the second that it is.
+    const { now } = performance;
+    let checks = 0;
+    performance.now = () => (checks++ === 0 ? Infinity : now.call(performance));
+    const calls = Promise.all([sandbox.execute("echo one"), sandbox.execute("echo two")]);
+    await pause(1);
+    performance.now = now;
+    limitWorkers(1);
+    assert.deepEqual((await calls).map(({ output }) => output), ["one\n", "two\n"]);
+    assert.equal((await looping).exitCode, 124);
+    await closeAll([sandbox, neighbour]);
+  });
+
   test("run an echo while neighbours loop", { timeout: 60_000 }, async () => {
     const loops = await Promise.all(Array.from({ length: 3 }, () => create()));
     const sandbox = await create();
