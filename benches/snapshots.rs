@@ -68,14 +68,19 @@ fn keeping(c: &mut Criterion) {
     group.finish();
 }
 
-fn comparing(c: &mut Criterion) {
+/// Returns snapshots of a full sandbox before and after [`CHANGED`] files have changed.
+fn before_and_after() -> [Snapshot; 2] {
     let runtime = runtime();
     let sandbox = full(&runtime);
     let before = sandbox.snapshot().expect("open");
     for number in (0..CHANGED).map(|at| at * FILES / CHANGED) {
         write(&runtime, &sandbox, number, "changed\n");
     }
-    let after = sandbox.snapshot().expect("open");
+    [before, sandbox.snapshot().expect("open")]
+}
+
+fn comparing(c: &mut Criterion) {
+    let [before, after] = before_and_after();
     assert_eq!(Snapshot::diff(&before, &after).changes.len() as u64, CHANGED);
     let mut group = c.benchmark_group("difference in 10,000 files");
     group.bench_function("of none", |b| b.iter(|| black_box(Snapshot::diff(&after, &after))));
@@ -139,14 +144,7 @@ fn time_saves(open: &dyn Fn() -> Box<dyn SnapshotStore>, states: &[Snapshot; 2],
 }
 
 fn saving(c: &mut Criterion) {
-    let runtime = runtime();
-    let sandbox = full(&runtime);
-    let before = sandbox.snapshot().expect("open");
-    for number in (0..CHANGED).map(|at| at * FILES / CHANGED) {
-        write(&runtime, &sandbox, number, "changed\n");
-    }
-    let after = sandbox.snapshot().expect("open");
-    let states = [before, after];
+    let states = before_and_after();
     let mut group = c.benchmark_group("save of 10 changes in 10,000 files");
     group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
     group.bench_function("find and encode", |b| b.iter(|| states[1].changes_for_store(&states[0]).expect("changes")));

@@ -22,8 +22,7 @@ impl HostClock {
 
 impl Clock for HostClock {
     fn realtime(&self) -> u64 {
-        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+        unix_nanos()
     }
 
     fn monotonic(&self) -> u64 {
@@ -33,6 +32,12 @@ impl Clock for HostClock {
     fn fork(&self) -> Box<dyn Clock> {
         Box::new(Self { start: self.start })
     }
+}
+
+/// Returns nanoseconds since the Unix epoch; 0 if the clock is before it.
+pub(crate) fn unix_nanos() -> u64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The operating system's random numbers.

@@ -15,9 +15,9 @@ use tidebox_vfs_backend::{Durability, SaveRequest, SavedFiles, SavedSandbox, Sna
 use crate::stores::blocking::spawn_blocking;
 use crate::stores::generation::{Entry, GenerationKind, Head, PackRef, Writer};
 use crate::stores::log::{Appended, Generation, SaveLog};
-use crate::stores::memory::now;
 use crate::stores::name::hex;
 use crate::stores::pack::{self, EncodedContent, KnownBlocks};
+use crate::system::unix_nanos;
 use state::{ChainState, Size};
 
 /// Age at which garbage is removed: longer than any writer sleeps that still believes to own a sandbox.
@@ -33,7 +33,7 @@ const TRUSTED_FOR: Duration = Duration::from_secs(60 * 60);
 /// Attempts to delete a sandbox that another program keeps writing.
 const DELETE_ATTEMPTS: usize = 8;
 
-/// Number of a lost response's resolutions in one save.
+/// Attempts of one save: another follows if the store had lost the response to an earlier save.
 const SAVE_ATTEMPTS: usize = 3;
 
 /// Writers of a log.
@@ -93,7 +93,7 @@ impl ChainStore {
     }
 
     pub(crate) fn with_writers(log: Arc<dyn SaveLog>, writers: Writers) -> Result<Self> {
-        let (owner, chains, searched) = (hex(&random()?), Mutex::default(), Mutex::new(now()));
+        let (owner, chains, searched) = (hex(&random()?), Mutex::default(), Mutex::new(unix_nanos()));
         let trusted_for = TRUSTED_FOR;
         Ok(Self { shared: Arc::new(Shared { log, owner, writers, chains, trusted_for, searched }) })
     }
@@ -278,7 +278,7 @@ impl ChainStore {
     ///
     /// A claim is a use: without its time, the previous owner could delete the sandbox as unused.
     async fn claim(&self, id: &SandboxId, sandbox: SavedSandbox, state: ChainState) -> Result<Option<ChainState>> {
-        let sandbox = SavedSandbox { last_used: sandbox.last_used.max(now()), ..sandbox };
+        let sandbox = SavedSandbox { last_used: sandbox.last_used.max(unix_nanos()), ..sandbox };
         let epoch = state.head.number.saturating_add(1);
         let entry = Entry {
             kind: GenerationKind::Claim,
@@ -367,7 +367,7 @@ impl ChainStore {
     }
 
     async fn collect(&self) -> Result<()> {
-        let now = now();
+        let now = unix_nanos();
         {
             let mut searched = self.shared.searched.lock();
             if u128::from(now.saturating_sub(*searched)) < GARBAGE_INTERVAL.as_nanos() {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use tidebox_core::lock::Mutex;
 use tidebox_core::{BoxFuture, Result};
@@ -11,6 +10,7 @@ use tidebox_vfs_backend::Durability;
 
 use crate::stores::log::GenerationLog;
 use crate::stores::objects::{Creation, ObjectInfo, ObjectPage, Objects};
+use crate::system::unix_nanos;
 
 /// A log in memory. Clones share it, as several programs share a directory.
 pub type MemoryLog = GenerationLog<MemoryObjects>;
@@ -38,7 +38,7 @@ impl MemoryObjects {
         if objects.contains_key(name) {
             return Creation::Exists;
         }
-        objects.insert(name.to_owned(), (bytes, now()));
+        objects.insert(name.to_owned(), (bytes, unix_nanos()));
         Creation::Created
     }
 
@@ -53,12 +53,6 @@ impl MemoryObjects {
         };
         ObjectPage { objects: all.map(info).collect(), has_more: false }
     }
-}
-
-/// Nanoseconds since the Unix epoch.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Objects for MemoryObjects {
@@ -84,7 +78,7 @@ impl Objects for MemoryObjects {
 
     fn clear<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<()>> {
         if let Some(object) = self.objects.lock().get_mut(name) {
-            *object = (Vec::new(), now());
+            *object = (Vec::new(), unix_nanos());
         }
         Box::pin(std::future::ready(Ok(())))
     }

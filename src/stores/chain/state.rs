@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::stores::generation::{DIGEST_BYTES, GenerationKind, Head, PackRef, Writer};
-use crate::stores::memory::now;
 use crate::stores::pack::KnownBlocks;
+use crate::system::unix_nanos;
 
 /// Generations after a whole snapshot.
 const MAX_LINKS: usize = 32;
@@ -73,7 +73,7 @@ impl ChainState {
             backup: None,
             unknown: Vec::new(),
             needs_whole: true,
-            contact: (Instant::now(), now()),
+            contact: (Instant::now(), unix_nanos()),
         }
     }
 
@@ -124,14 +124,14 @@ impl ChainState {
             unknown: Vec::new(),
             needs_whole: true,
             links: self.links + 1,
-            contact: (Instant::now(), now()),
+            contact: (Instant::now(), unix_nanos()),
             ..self
         }
     }
 
     fn ready(mut self) -> Self {
         (self.needs_whole, self.unknown) = (false, Vec::new());
-        self.contact = (Instant::now(), now());
+        self.contact = (Instant::now(), unix_nanos());
         self
     }
 
@@ -142,7 +142,7 @@ impl ChainState {
     }
 
     pub(super) fn is_older_than(&self, time: Duration) -> bool {
-        let by_date = Duration::from_nanos(now().saturating_sub(self.contact.1));
+        let by_date = Duration::from_nanos(unix_nanos().saturating_sub(self.contact.1));
         self.contact.0.elapsed().max(by_date) > time
     }
 }
