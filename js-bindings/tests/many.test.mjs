@@ -31,12 +31,24 @@ async function some(count) {
   }));
   // Workers end shortly after `terminate`.
   for (let look = 0; look < 100 && workers() > 0; look++) await wait(50);
-  // Objects freed by one collection may reference objects that only the next one frees.
-  for (let round = 0; round < 3; round++) {
+  return settledMemory();
+}
+
+/**
+ * Memory after collections that no longer change what buffers hold: objects freed by one may reference objects that only the next
+ * one frees, buffers are freed by another thread, and programs are still decompressed and compiled ahead of commands.
+ */
+async function settledMemory() {
+  let [last, equal] = [process.memoryUsage(), 0];
+  for (let round = 0; round < 200 && equal < 5; round++) {
     collect();
     await wait(50);
+    const now = process.memoryUsage();
+    const changed = Math.abs(now.external - last.external) + Math.abs(now.arrayBuffers - last.arrayBuffers);
+    equal = changed < MIB / 16 ? equal + 1 : 0;
+    last = now;
   }
-  return process.memoryUsage();
+  return last;
 }
 
 /** Workers and what else keeps the program running. */
