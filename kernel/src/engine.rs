@@ -21,6 +21,11 @@ pub trait Engine: Send + Sync + fmt::Debug {
         wall_time: Duration,
         on_output: Option<&'a mut (dyn FnMut(OutputChunk) + Send)>,
     ) -> Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>>;
+
+    /// Returns whether interactive processes can rest and be saved. Default `false`.
+    fn supports_rest(&self) -> bool {
+        false
+    }
 }
 
 /// A failure of the host to run a guest, such as no memory for a pool or a damaged cache. Never caused by the guest.

@@ -65,7 +65,7 @@ impl Kernel {
         let execution = self.new_execution();
         let output = OutputLimits { bytes: spec.output_bytes, overflow: spec.output_overflow };
         let mut started = Execution::new(Pid(0), output, spec.shell_state);
-        started.interactive = spec.interactive.then(RequestChannel::default);
+        started.interactive = spec.interactive.then(|| RequestChannel::new(spec.supports_rest));
         started.is_background = spec.is_background;
         let fds = match spec.terminal {
             Some(size) => {
@@ -271,6 +271,7 @@ impl Kernel {
             execution,
             image: process.program.image.clone(),
             fork,
+            resume: None,
             host: process.program.host.clone(),
             flags: Arc::clone(&process.flags),
         };

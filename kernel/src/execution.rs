@@ -35,6 +35,9 @@ pub struct ExecutionSpec {
     pub shell_state: Option<Arc<[u8]>>,
     /// True if the caller exchanges requests with the root process ([`Kernel::send_request`](crate::Kernel::send_request)).
     pub interactive: bool,
+    /// True if the engine calls the entry function of an interactive root process again for each request, so that the process
+    /// can rest in between ([`Engine::supports_rest`](crate::engine::Engine::supports_rest)).
+    pub supports_rest: bool,
     /// True if it ends only when all its processes have ended, and is charged to the limits of background processes.
     pub is_background: bool,
     /// True if standard input is a pipe that [`HostWriter`](crate::HostWriter) writes, instead of `stdin`.

@@ -12,6 +12,7 @@ use crate::fs::{Contents, Ino};
 use crate::host::HostProgram;
 use crate::process_flags::ProcessFlags;
 use crate::resolve::DirRef;
+use crate::saved_process::SavedProcess;
 use crate::signal::{Dispositions, Effect, Signal};
 use crate::syscall::Wait;
 
@@ -79,6 +80,8 @@ pub struct PendingProcess {
     pub image: Executable,
     /// Set if it is a fork of another process.
     pub fork: Option<ForkOrigin>,
+    /// Set if it continues a saved process.
+    pub resume: Option<Arc<SavedProcess>>,
     /// Set if the application runs it; the engine then polls [`HostProcess`](crate::HostProcess).
     pub host: Option<Arc<dyn HostProgram>>,
     /// State that the engine reads without the kernel's lock.

@@ -7,6 +7,7 @@ use crate::errno::Errno;
 use crate::execution::{Execution, ExecutionId, ExecutionReport};
 use crate::kernel::Kernel;
 use crate::process::Pid;
+use crate::saved_process::Rest;
 
 /// Data exchanged between the caller and the root process.
 #[derive(Debug, Default)]
@@ -15,6 +16,15 @@ pub(crate) struct RequestChannel {
     pub(crate) request: Option<Vec<u8>>,
     /// The pending reply.
     pub(crate) reply: Option<Vec<u8>>,
+    /// True while the process waits for a request without resting.
+    pub(crate) is_listening: bool,
+    pub(crate) rest: Rest,
+}
+
+impl RequestChannel {
+    pub(crate) fn new(supports_rest: bool) -> Self {
+        Self { rest: Rest { supported: supports_rest, ..Rest::default() }, ..Self::default() }
+    }
 }
 
 impl Kernel {
@@ -27,7 +37,7 @@ impl Kernel {
             return false;
         };
         let Some(conversation) = &mut found.interactive else { return false };
-        *conversation = RequestChannel { request: Some(request), reply: None };
+        (conversation.request, conversation.reply) = (Some(request), None);
         found.new_wall_time = Some(wall_time);
         found.reset_request_limits(output_bytes);
         let root = found.root;
@@ -48,6 +58,11 @@ impl Kernel {
         if let Some(found) = self.executions.get_mut(&execution) {
             found.new_wall_time = Some(wall_time);
         }
+    }
+
+    /// Gives the processes of an execution as much wall time as a new execution has, starting when the engine next polls it.
+    pub fn set_default_wall_time(&mut self, execution: ExecutionId) {
+        self.set_wall_time(execution, self.limits.wall_time);
     }
 
     /// Returns the new wall-time limit of an execution, if it was set since the last call. The engine checks it before each time

@@ -7,10 +7,10 @@ use std::sync::{Arc, MutexGuard};
 use tidebox_core::lock::Mutex;
 use tidebox_core::{
     BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ExecuteRequest, ExecuteResponse,
-    FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputPage, OutputSink,
-    PortEndpoint, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest, ReadResponse, Result,
-    SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest, TerminalSize, Upload, UploadResult, WriteRequest,
-    WriteResponse,
+    FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, Limits, LsResponse, OutputPage,
+    OutputSink, PortEndpoint, ProcessId, ProcessInfo, ProcessInput, ProcessSignal, ReadOutput, ReadRequest,
+    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, SpawnRequest, TerminalSize, Upload,
+    UploadResult, WriteRequest, WriteResponse,
 };
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::fs::FsSnapshot;
@@ -136,6 +136,14 @@ impl VfsBackend {
     /// The default working directory of commands.
     pub fn cwd(&self) -> &SandboxPath {
         &self.cwd
+    }
+
+    /// Returns the limits.
+    ///
+    /// # Errors
+    /// [`tidebox_core::ErrorKind::Closed`].
+    pub fn limits(&self) -> Result<Limits> {
+        Ok(self.kernel("limits")?.lock().limits().clone())
     }
 
     /// Returns the ports at which programs of the sandbox listen, in ascending order.

@@ -40,7 +40,9 @@ pub use provider::{
     Durability, ProviderSettings, SavePolicy, SaveRequest, SavedFiles, SavedSandbox, SnapshotStore, VfsProvider,
 };
 pub use seed::{FileAttributes, SeedWriter};
-pub use snapshot::{Change, ContentChange, DiffSide, Packing, Snapshot, SnapshotDiff};
+pub use snapshot::{
+    Change, ContentChange, DiffSide, Packing, Snapshot, SnapshotDiff, process_from_bytes, process_to_bytes,
+};
 pub use tidebox_kernel::fs::FileBytes;
 pub use tidebox_kernel::{ResourceUsage, fs::FileUsage};
 

@@ -14,7 +14,7 @@ use tidebox_kernel::fs;
 
 use crate::VfsBackend;
 
-pub use file::Packing;
+pub use file::{Packing, process_from_bytes, process_to_bytes};
 
 pub use diff::{Change, ContentChange, DiffSide, SnapshotDiff};
 

@@ -245,6 +245,10 @@ impl EnginePort for WasmtimeEngine {
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>> {
         Box::pin(scheduler::drive(&self.inner, kernel, execution, wall_time, on_output))
     }
+
+    fn supports_rest(&self) -> bool {
+        true
+    }
 }
 
 pub(crate) fn base_config() -> Config {

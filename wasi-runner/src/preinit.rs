@@ -13,17 +13,20 @@ mod memory;
 #[cfg(not(unix))]
 #[path = "preinit/unsupported.rs"]
 mod memory;
+mod saved_memory;
 mod signal_flags;
 
+use std::future::poll_fn;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::task::Poll;
 
 use tidebox_core::lock::Mutex;
 
-use tidebox_kernel::{ExitStatus, PendingProcess};
+use tidebox_kernel::{ExitStatus, PendingProcess, Pid, RestEvent, SavedMemory, SharedKernel, Wait};
 use tidebox_pack_split::PAGE;
 pub use tidebox_pack_split::{SplitModule, split_module};
-use wasmtime::{Engine, Instance, InstancePre, Memory, Module, UpdateDeadline};
+use wasmtime::{Engine, Instance, InstancePre, Memory, Module, TypedFunc, UpdateDeadline};
 
 use crate::aot::CacheDir;
 use crate::call::GuestExit;
@@ -47,6 +50,10 @@ const FIBER_STACK_BYTES: usize = 66 << 20;
 /// Export that runs the program and returns the exit code.
 const RUN: &str = "run";
 
+/// Export that handles one request of an interactive process. Called with an empty range of memory: the program gets the request
+/// by `listen`.
+const TURN: &str = "turn";
+
 /// Files of a pre-initialized program.
 #[derive(Clone, Debug)]
 pub struct PreinitSource {
@@ -56,6 +63,8 @@ pub struct PreinitSource {
     pub digest: [u8; 32],
     /// Path of the initial memory image.
     pub image: PathBuf,
+    /// SHA-256 of the image. It is not verified: it is part of saved processes, which only continue on an equal image.
+    pub image_digest: [u8; 32],
     /// Cache for its native code. Default `None`: the engine's cache.
     pub native: Option<CacheDir>,
     /// Called before the module is compiled, which takes up to minutes. Default `None`.
@@ -132,7 +141,7 @@ impl std::fmt::Debug for PreinitProgram {
 
 impl PreinitProgram {
     fn new(source: &PreinitSource, cache: Option<&CacheDir>) -> Result<Self, String> {
-        let image = Arc::new(MemoryImage::open(&source.image).map_err(|error| error.to_string())?);
+        let image = Arc::new(MemoryImage::open(&source.image, source.image_digest).map_err(|error| error.to_string())?);
         let creator = Arc::new(memory::ImageMemoryCreator::new(Arc::clone(&image)));
         let mut config = base_config();
         config.max_wasm_stack(GUEST_STACK_BYTES).async_stack_size(FIBER_STACK_BYTES);
@@ -191,7 +200,14 @@ pub(crate) async fn run(context: &ProcessContext, start: &PendingProcess, preini
     let run = async {
         match instantiate(&mut store, preinit).await {
             Ok((instance, memory)) => {
-                run_entry(&mut store, instance, memory, preinit).await.map_err(|error| (FailurePhase::Run, error))
+                if let Some(saved) = &start.resume {
+                    resume(&mut store, memory, preinit, &saved.memory)
+                        .await
+                        .map_err(|error| (FailurePhase::Start, error))?;
+                }
+                let is_resumed = start.resume.is_some();
+                let run = run_entry(&mut store, instance, memory, preinit, is_resumed);
+                run.await.map_err(|error| (FailurePhase::Run, error))
             }
             Err(error) => Err((FailurePhase::Start, error)),
         }
@@ -224,9 +240,10 @@ async fn run_entry(
     instance: Instance,
     memory: Memory,
     preinit: &PreinitProgram,
+    is_resumed: bool,
 ) -> wasmtime::Result<i32> {
     let PreinitMode::Initialize { setup, function, arguments, signals, keep } = &preinit.task else {
-        return instance.get_typed_func::<(), i32>(&mut *store, RUN)?.call_async(&mut *store, ()).await;
+        return run_and_rest(store, instance, memory, &preinit.image, is_resumed).await;
     };
     for name in setup {
         instance.get_typed_func::<(), ()>(&mut *store, name)?.call_async(&mut *store, ()).await?;
@@ -243,6 +260,89 @@ async fn run_entry(
     let saved = write_image(keep, memory.data(&*store)).and_then(|()| flags.save(keep));
     saved.map_err(|error| wasmtime::Error::msg(format!("{}: {error}", keep.display())))?;
     Ok(0)
+}
+
+/// The entry function of a program.
+enum Entry {
+    /// Called once.
+    Run(TypedFunc<(), i32>),
+    /// Called for each request of an interactive process, which rests in between.
+    Turn(TypedFunc<(u32, u32), i32>),
+}
+
+impl Entry {
+    fn of(store: &mut Store, instance: Instance) -> wasmtime::Result<Self> {
+        let can_rest = store.data().kernel.lock().can_rest(store.data().pid);
+        if can_rest && let Ok(turn) = instance.get_typed_func(&mut *store, TURN) {
+            return Ok(Self::Turn(turn));
+        }
+        Ok(Self::Run(instance.get_typed_func(&mut *store, RUN)?))
+    }
+
+    async fn call(&self, store: &mut Store) -> wasmtime::Result<i32> {
+        match self {
+            Self::Run(run) => run.call_async(store, ()).await,
+            Self::Turn(turn) => turn.call_async(store, (0, 0)).await,
+        }
+    }
+}
+
+/// Calls the entry function until the program exits. A resumed program rests already.
+async fn run_and_rest(
+    store: &mut Store,
+    instance: Instance,
+    memory: Memory,
+    image: &MemoryImage,
+    is_resumed: bool,
+) -> wasmtime::Result<i32> {
+    let entry = Entry::of(store, instance)?;
+    let (kernel, pid) = (Arc::clone(&store.data().kernel), store.data().pid);
+    let mut rests = is_resumed;
+    loop {
+        if !rests {
+            let code = entry.call(store).await?;
+            if !kernel.lock().begin_rest(pid) {
+                return Ok(code);
+            }
+        }
+        while wait_at_rest(&kernel, pid).await == RestEvent::Save {
+            let saved = saved_memory::save(memory.data(&*store), image);
+            kernel.lock().finish_save(pid, saved.map_err(|error| format!("its memory cannot be read: {error}")));
+        }
+        rests = false;
+    }
+}
+
+async fn wait_at_rest(kernel: &SharedKernel, pid: Pid) -> RestEvent {
+    poll_fn(|cx| {
+        let mut kernel = kernel.lock();
+        match kernel.rest_event(pid) {
+            Some(event) => Poll::Ready(event),
+            None => {
+                kernel.park(pid, Wait::default(), cx.waker());
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+/// Gives a new instance the memory of a saved process.
+async fn resume(
+    store: &mut Store,
+    memory: Memory,
+    preinit: &PreinitProgram,
+    saved: &SavedMemory,
+) -> wasmtime::Result<()> {
+    if saved.image != preinit.image.digest {
+        let message = "the process was saved with another version of its program; start it again";
+        return Err(wasmtime::Error::msg(message));
+    }
+    let missing = saved.bytes.saturating_sub(memory.data_size(&*store) as u64);
+    if missing > 0 {
+        memory.grow_async(&mut *store, missing.div_ceil(PAGE)).await?;
+    }
+    saved_memory::restore(memory.data_mut(&mut *store), saved).map_err(wasmtime::Error::msg)
 }
 
 /// Calls a function with a string and returns whether its result is not 0.

@@ -83,6 +83,8 @@ impl HostCallRequest {
             b"access" => tidebox::access(k, pid, m, a, b, c),
             b"listen" => tidebox::listen(k, pid, m, a, b, c),
             b"reply" => tidebox::reply(k, pid, m, a, b),
+            b"rest" => tidebox::rest(k, pid, m),
+            b"restored" => tidebox::restored(k, pid, m, a),
             b"startup_info" => tidebox::startup_info(k, pid, m, a, b, c),
             b"limits" => tidebox::limits(k, pid, m, a),
             b"sock_open" => tidebox::sock_open(k, pid, m, a, b),

@@ -8,6 +8,7 @@ mod changes;
 mod container;
 mod decode;
 mod encode;
+mod process;
 mod record;
 mod wire;
 
@@ -21,6 +22,7 @@ use tidebox_kernel::fs::{Contents, Fs, InodeChange, Kind};
 use apply::BaseImageMatch;
 pub use container::Packing;
 use container::{Container, ContainerKind};
+pub use process::{process_from_bytes, process_to_bytes};
 
 use crate::{BaseImage, SandboxBuilder, Snapshot};
 

@@ -15,19 +15,32 @@ pub(super) struct MemoryImage {
     pub(super) file: File,
     /// Size in bytes, a multiple of [`PAGE`].
     pub(super) bytes: usize,
+    /// SHA-256 of its content, which identifies it in saved processes.
+    pub(super) digest: [u8; 32],
 }
 
 impl MemoryImage {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, digest: [u8; 32]) -> io::Result<Self> {
         let file = File::open(path)?;
         let bytes = file.metadata()?.len();
         match usize::try_from(bytes) {
-            Ok(bytes) if bytes > 0 && bytes % PAGE as usize == 0 => Ok(Self { file, bytes }),
+            Ok(bytes) if bytes > 0 && bytes % PAGE as usize == 0 => Ok(Self { file, bytes, digest }),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("{}: not a memory image, or truncated; add the pack again", path.display()),
             )),
         }
+    }
+
+    /// Reads a part of the image.
+    #[cfg(unix)]
+    pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, at)
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

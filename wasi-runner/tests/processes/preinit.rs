@@ -43,7 +43,15 @@ fn source(dir: &Path, image: &str, task: PreinitMode) -> PreinitSource {
         write_first_image(&dir.join("first.image"), &parts).expect("the directory can be written");
     }
     let digest = Sha256::digest(&parts.module).into();
-    PreinitSource { module, digest, image: dir.join(image), native: None, on_compile: None, task }
+    PreinitSource {
+        module,
+        digest,
+        image: dir.join(image),
+        image_digest: [0; 32],
+        native: None,
+        on_compile: None,
+        task,
+    }
 }
 
 fn fixture(source: PreinitSource) -> Fixture {

@@ -1,4 +1,4 @@
-//! The two calls of an interactive process.
+//! The calls of an interactive process.
 
 use crate::errno::Errno;
 use crate::guest_memory::GuestMemory;
@@ -19,6 +19,7 @@ pub fn listen(
 ) -> SyscallOutcome {
     blocking_call(k, pid, |k| {
         let conversation = k.request_channel(pid)?;
+        conversation.is_listening = conversation.request.is_none();
         let Some(request) = &conversation.request else { return Err(SyscallError::Block(None)) };
         put_u32(m, len_out, u32::try_from(request.len()).map_err(|_| Errno::Overflow)?)?;
         if request.len() > len as usize {
@@ -39,6 +40,28 @@ pub fn reply(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, from: u32, len: 
             return Err(Errno::TooBig.into());
         }
         conversation.reply = Some(arg::bytes(m, from, len)?.into_owned());
+        Ok(())
+    })
+}
+
+/// Announces that the program rests when its entry function returns: it is called again for the next request. `NOTSUP` if the
+/// engine cannot do that, and in other processes.
+pub fn rest(k: &mut Kernel, pid: Pid, _: &mut dyn GuestMemory) -> SyscallOutcome {
+    call(k, pid, |k| {
+        let rest = &mut k.request_channel(pid)?.rest;
+        if !rest.supported {
+            return Err(Errno::Notsup.into());
+        }
+        rest.intended = true;
+        Ok(())
+    })
+}
+
+/// Writes 1 if the process was restored from a saved one since its last call, else 0.
+pub fn restored(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, out: u32) -> SyscallOutcome {
+    call(k, pid, |k| {
+        let rest = &mut k.request_channel(pid)?.rest;
+        put_u32(m, out, u32::from(std::mem::take(&mut rest.restored)))?;
         Ok(())
     })
 }

@@ -17,7 +17,7 @@ use crate::resolve::{ResolvedPath, Walk};
 use crate::stat as describe;
 use crate::syscall::{SyscallError, SyscallOutcome, call};
 
-pub use interactive::{listen, reply};
+pub use interactive::{listen, reply, rest, restored};
 pub use process::{cpu_times, fork, getids, kill, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait};
 pub use shell_state::{shell_state_read, shell_state_write};
 pub use socket::{sock_bind, sock_connect, sock_listen, sock_name, sock_open, sock_pair};

@@ -1,7 +1,7 @@
 //! Container of a snapshot file and of changes: header, compressed records, compressed blocks, digest.
 //!
 //! ```text
-//! 8 bytes   "TIDESNAP", or "TIDECHNG" for changes
+//! 8 bytes   "TIDESNAP", "TIDECHNG" for changes, or "TIDEPROC" for a process
 //! 4         version, 1; plus 0x8000_0000 if nothing is compressed and the digest is missing
 //! 8         length of the records
 //! 8         length of the compressed records
@@ -44,6 +44,8 @@ const RECORD_BYTES: u64 = 400;
 pub(super) enum ContainerKind {
     Snapshot,
     Changes,
+    /// A saved process; its blocks are its pages.
+    Process,
 }
 
 impl ContainerKind {
@@ -51,6 +53,7 @@ impl ContainerKind {
         match self {
             Self::Snapshot => b"TIDESNAP",
             Self::Changes => b"TIDECHNG",
+            Self::Process => b"TIDEPROC",
         }
     }
 
