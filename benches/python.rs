@@ -5,7 +5,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use tidebox::{ExecuteRequest, Packs, Sandbox, SandboxBackend};
+use tidebox::{ExecuteRequest, Limits, Packs, PythonExt, Sandbox, SandboxBackend, SavedPythonSession};
 
 /// Measured programs: name, source and number of runs.
 const WORK: [(&str, &str, usize); 7] = [
@@ -47,14 +47,55 @@ fn main() {
         let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
         eprintln!("{name:38} {:>10} {:>10} {ratio:>7}", format_time(ours), format_time(theirs));
     }
+    if let Some(sandbox) = &sandbox {
+        runtime.block_on(measure_saved_sessions(sandbox, if once { 1 } else { 30 }));
+    }
+}
+
+/// Variables and modules of a saved session.
+const SESSION: &str =
+    "import json, re, collections, datetime; rows = [{'id': i, 'name': f'row {i}'} for i in range(1000)]";
+
+/// Measures saving a session, and continuing it up to its first result from bytes and in a fork.
+async fn measure_saved_sessions(sandbox: &Sandbox, times: usize) {
+    let mut session = sandbox.python_session().expect("python is installed");
+    session.run(SESSION).await.expect("the interpreter runs");
+    let (mut save, mut resume, mut fork) = (Vec::new(), Vec::new(), Vec::new());
+    let mut size = 0;
+    for _ in 0..times {
+        let start = Instant::now();
+        let bytes = session.save().await.expect("it can be saved").to_bytes();
+        save.push(start.elapsed());
+        size = bytes.len();
+
+        let start = Instant::now();
+        let saved = SavedPythonSession::from_bytes(&bytes, &Limits::default()).expect("it is a saved session");
+        let mut resumed = sandbox.resume_python_session(&saved).await.expect("it continues");
+        resumed.run("len(rows)").await.expect("the interpreter runs");
+        resume.push(start.elapsed());
+
+        let start = Instant::now();
+        let saved = session.save().await.expect("it can be saved");
+        let forked = sandbox.fork().expect("it can be forked");
+        let session = forked.resume_python_session(&saved).await.expect("it continues");
+        fork.push(start.elapsed());
+        drop(session);
+    }
+    eprintln!("{:38} {:>10}", "save a session to bytes", format_time(median_of(save)));
+    eprintln!("{:38} {:>10}", "resume it from bytes, first result", format_time(median_of(resume)));
+    eprintln!("{:38} {:>10}", "fork a sandbox and its session", format_time(median_of(fork)));
+    eprintln!("{:38} {:>10}", "size of a saved session", format!("{} KiB", size >> 10));
+}
+
+fn median_of(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
 }
 
 /// Returns the median of some runs after one warm-up run, or `None` if one fails.
 fn median(times: usize, mut run: impl FnMut() -> Option<Duration>) -> Option<Duration> {
     run()?;
-    let mut taken = (0..times).map(|_| run()).collect::<Option<Vec<_>>>()?;
-    taken.sort_unstable();
-    taken.get(times / 2).copied()
+    median_of((0..times).map(|_| run()).collect::<Option<_>>()?)
 }
 
 async fn inside(sandbox: &Sandbox, program: &str) -> Option<Duration> {

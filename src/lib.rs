@@ -55,7 +55,7 @@ pub use ports::{ExposedPort, PortExt, PortStream};
 pub use provider::{ProviderBuilder, provider};
 #[cfg(feature = "remote")]
 pub use providers::{LOCAL, create_sandbox, provider_by_name};
-pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession};
+pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession, SavedPythonSession};
 pub use runtime::{Runtime, RuntimeConfig, sandbox, set_installation, write_archive};
 pub use stores::{ChainStore, DirStore, FolderLog, SaveLog};
 pub use tidebox_core::*;

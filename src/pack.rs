@@ -41,6 +41,9 @@ const IMAGE: &str = "main.image";
 /// Path where the interpreter initially searches its library.
 const FIRST_PATH: &str = "/usr/local/lib/python315.zip";
 
+/// Time of day in the sandbox of the pre-initialization: 2026-01-01, in nanoseconds since the epoch.
+const IMAGE_TIME: u64 = 1_767_225_600_000_000_000;
+
 /// Memory limit of the pre-initialization, in bytes: all modules are imported into it.
 const PREINIT_MEMORY_BYTES: u64 = 3 << 30;
 const PREINIT_TIMEOUT: Duration = Duration::from_secs(3600);
@@ -98,6 +101,7 @@ struct PreparedRuntime {
     digest: [u8; 32],
     task: PreinitMode,
     image: PathBuf,
+    image_digest: [u8; 32],
     native: PathBuf,
 }
 
@@ -265,7 +269,9 @@ impl Packs {
             let folder = staged.dir().to_owned();
             let image = folder.join(image);
             let files = staged.files().map_err(|error| failed(&error))?;
-            let prepared = PreparedRuntime { folder, digest, task, image, native: store.native() };
+            // The first image is never part of a saved process.
+            let (image_digest, native) = ([0; 32], store.native());
+            let prepared = PreparedRuntime { folder, digest, task, image, image_digest, native };
             let ready = InstalledPack::new(pack, files, PackRuntime::Prepared(pack, Box::new(prepared)));
             let config = RuntimeConfig { packs: vec![ready.clone()], ..RuntimeConfig::default() };
             Ok::<_, Error>((Runtime::new(config)?, ready))
@@ -285,7 +291,8 @@ impl Packs {
         let mut limits = Limits::default();
         (limits.process_memory_bytes, limits.sandbox_memory_bytes) = (PREINIT_MEMORY_BYTES, PREINIT_MEMORY_BYTES);
         limits.wall_time = PREINIT_TIMEOUT;
-        let sandbox = initializing.sandbox().limits(limits).build()?;
+        // Equal packs have equal memory on all hosts, so that a saved process can continue on another one.
+        let sandbox = initializing.sandbox().limits(limits).deterministic(0, IMAGE_TIME).build()?;
         let response = sandbox.execute(ExecuteRequest::new(pack.commands.first().copied().unwrap_or_default())).await?;
         if response.exit_code != Some(0) {
             let output = response.output_text().trim().to_owned();
@@ -293,7 +300,9 @@ impl Packs {
             return Err(failed(&format!("cannot initialize the runtime: exit code {code}: {output}")));
         }
         let _ = fs::remove_file(staged.dir().join(FIRST_IMAGE));
-        store.finish(staged, build_fingerprint(pack), hex(&digest)).map_err(|error| failed(&error))?;
+        let image_digest = file_digest(&staged.dir().join(IMAGE)).map_err(|error| failed(&error))?;
+        let finished = store.finish(staged, build_fingerprint(pack), hex(&digest), hex(&image_digest));
+        finished.map_err(|error| failed(&error))?;
         Ok(())
     }
 
@@ -333,8 +342,9 @@ impl Packs {
 impl InstalledPack {
     fn of(installed: &StoredPack, native: PathBuf) -> Option<Self> {
         let (files, digest) = (installed.files().ok()?, unhex(&installed.manifest.module)?);
+        let image_digest = unhex(&installed.manifest.image)?;
         let (folder, image) = (installed.dir.clone(), installed.dir.join(IMAGE));
-        let prepared = PreparedRuntime { folder, digest, task: PreinitMode::Run, image, native };
+        let prepared = PreparedRuntime { folder, digest, task: PreinitMode::Run, image, image_digest, native };
         Some(Self::new(installed.pack, files, PackRuntime::Prepared(installed.pack, Box::new(prepared))))
     }
 
@@ -420,6 +430,7 @@ impl PreparedRuntime {
             module: self.folder.join(MODULE),
             digest: self.digest,
             image: self.image.clone(),
+            image_digest: self.image_digest,
             // Stored with the packs, so that removing a pack removes it.
             native: CacheDir::open(&self.native).ok(),
             on_compile: on_compile.map(|support| support.on_compile),
@@ -493,6 +504,13 @@ fn build_fingerprint(pack: &Pack) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the SHA-256 of a file.
+fn file_digest(path: &Path) -> std::io::Result<[u8; 32]> {
+    let mut hasher = Sha256::new();
+    std::io::copy(&mut fs::File::open(path)?, &mut hasher)?;
+    Ok(hasher.finalize().into())
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {

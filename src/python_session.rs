@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use tidebox_core::{Error, ErrorKind, ExecuteResponse, OutputSink, Result};
-use tidebox_vfs_backend::{InteractiveCommand, InteractiveProcess, VfsBackend as Sandbox};
+use tidebox_core::{Error, ErrorKind, ExecuteResponse, Limits, OutputSink, Result};
+use tidebox_kernel::SavedProcess;
+use tidebox_vfs_backend::{
+    InteractiveCommand, InteractiveProcess, VfsBackend as Sandbox, process_from_bytes, process_to_bytes,
+};
 
 /// Path of the interpreter, and its argument 0 that selects the session mode.
 const PROGRAM: &str = "/bin/python3";
@@ -24,6 +27,20 @@ pub trait PythonExt {
     /// [`ErrorKind::InvalidRequest`] if the sandbox has no Python: the pack `python` has to be installed before the runtime is
     /// created. [`ErrorKind::Closed`] for a closed sandbox.
     fn python_session(self) -> Result<PythonSession<Self::Sandbox>>;
+
+    /// Continues a [saved](PythonSession::save) session in this sandbox: variables, imported modules and open files are those of
+    /// the saved one. The files must be there too: take a [`snapshot`](Sandbox::snapshot) with each saved session, or
+    /// [`fork`](Sandbox::fork) the sandbox. The random numbers of `random` and `numpy.random` differ from those of the original.
+    ///
+    /// Like [`PythonSession::run`], it must be awaited inside a Tokio runtime.
+    ///
+    /// # Errors
+    /// As [`python_session`](Self::python_session), and [`ErrorKind::InvalidRequest`] if an open file is missing, or the session was
+    /// saved with another version of the pack.
+    fn resume_python_session(
+        self,
+        saved: &SavedPythonSession,
+    ) -> impl Future<Output = Result<PythonSession<Self::Sandbox>>> + Send;
 }
 
 impl<'a> PythonExt for &'a Sandbox {
@@ -32,6 +49,10 @@ impl<'a> PythonExt for &'a Sandbox {
     fn python_session(self) -> Result<PythonSession<&'a Sandbox>> {
         PythonSession::begin(self)
     }
+
+    async fn resume_python_session(self, saved: &SavedPythonSession) -> Result<PythonSession<Self::Sandbox>> {
+        PythonSession::resume(self, saved).await
+    }
 }
 
 impl PythonExt for Arc<Sandbox> {
@@ -39,6 +60,10 @@ impl PythonExt for Arc<Sandbox> {
 
     fn python_session(self) -> Result<PythonSession<Self>> {
         PythonSession::begin(self)
+    }
+
+    async fn resume_python_session(self, saved: &SavedPythonSession) -> Result<PythonSession<Self::Sandbox>> {
+        PythonSession::resume(self, saved).await
     }
 }
 
@@ -59,6 +84,33 @@ impl PythonExt for Arc<Sandbox> {
 #[derive(Debug)]
 pub struct PythonSession<B: Deref<Target = Sandbox>> {
     process: InteractiveProcess<B>,
+}
+
+/// A saved session: the memory of the interpreter, and its open files by path. Cloning shares the memory.
+///
+/// It contains the values of all variables, secrets included.
+#[derive(Clone, Debug)]
+pub struct SavedPythonSession {
+    process: Arc<SavedProcess>,
+}
+
+impl SavedPythonSession {
+    /// Encodes the session, about 1 to 2 MB without large variables, which [`from_bytes`](Self::from_bytes) reads on any host that
+    /// has the same version of the pack.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        process_to_bytes(&self.process)
+    }
+
+    /// Reads the output of [`to_bytes`](Self::to_bytes). The bytes are untrusted: a forged session can do what any Python code in
+    /// the sandbox can do.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] for bytes that are corrupt or no saved session, and for more memory than
+    /// [`Limits::process_memory_bytes`] allows.
+    pub fn from_bytes(bytes: &[u8], limits: &Limits) -> Result<Self> {
+        Ok(Self { process: Arc::new(process_from_bytes(bytes, limits)?) })
+    }
 }
 
 /// Result of a call.
@@ -107,6 +159,24 @@ impl<B: Deref<Target = Sandbox>> PythonSession<B> {
             Error::new(ErrorKind::InvalidRequest, OPERATION, message)
         })?;
         Ok(Self { process })
+    }
+
+    async fn resume(sandbox: B, saved: &SavedPythonSession) -> Result<Self> {
+        let command = InteractiveCommand::new(PROGRAM, NAME);
+        let process = InteractiveProcess::resume(sandbox, command, &saved.process).await?;
+        Ok(Self { process })
+    }
+
+    /// Saves the session between two calls, without the files of the sandbox. The session continues unchanged; drop it to free
+    /// its memory.
+    ///
+    /// Like [`run`](Self::run), it must be awaited inside a Tokio runtime. Dropping the future ends the interpreter.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] with the reason if the session has running child processes, pipes, sockets or open files that
+    /// were deleted. [`ErrorKind::InvalidRequest`] if the interpreter has exited.
+    pub async fn save(&mut self) -> Result<SavedPythonSession> {
+        Ok(SavedPythonSession { process: Arc::new(self.process.save().await?) })
     }
 
     /// Runs code with the default timeout of commands.

@@ -52,6 +52,8 @@ pub struct PackManifest {
     pub built_by: String,
     /// SHA-256 of the module that is compiled, in hexadecimal digits.
     pub module: String,
+    /// SHA-256 of the initial memory, in hexadecimal digits. Saved processes only continue on an equal one.
+    pub image: String,
 }
 
 /// An installed pack.
@@ -373,7 +375,13 @@ impl PackStore {
     ///
     /// # Errors
     /// If the directory is not writable.
-    pub fn finish(&self, staged: StagedPack, built_by: String, module: String) -> Result<InstalledPack, PackError> {
+    pub fn finish(
+        &self,
+        staged: StagedPack,
+        built_by: String,
+        module: String,
+        image: String,
+    ) -> Result<InstalledPack, PackError> {
         let StagedPack { dir, pack, extra_packages } = staged;
         let record = PackManifest {
             name: pack.name.to_owned(),
@@ -381,6 +389,7 @@ impl PackStore {
             extra_packages,
             built_by,
             module,
+            image,
         };
         let text = serde_json::to_vec_pretty(&record).map_err(|error| PackError::new(error.to_string()))?;
         let path = dir.path().join(MANIFEST_FILE);

@@ -12,6 +12,7 @@ mod packages;
 mod processes;
 mod programs;
 mod pytest;
+mod saved_session;
 #[path = "../network/server.rs"]
 mod server;
 mod session;

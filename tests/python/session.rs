@@ -16,6 +16,7 @@ async fn run(session: &mut Session<'_>, code: &str) -> PythonResponse {
 /// Runs code and checks that its last expression has this value and that it prints nothing.
 async fn gives(session: &mut Session<'_>, code: &str, value: &str) {
     let response = run(session, code).await;
+    assert_eq!(response.output.exit_code, None, "{code}: {}", response.output.output_text());
     assert_eq!((response.value.as_deref(), response.error.as_ref()), (Some(value), None), "{code}");
     assert_eq!(response.output.output_text(), "", "{code}");
 }

@@ -7,7 +7,7 @@ import sys
 # Always available, while `importlib.machinery` may be a preloaded module.
 from _frozen_importlib import BuiltinImporter
 
-from . import host_call, memory, preloaded, system
+from . import host_call, memory, preloaded, session, system
 
 LIBRARY = "/usr/local/lib/python3.15"
 SITE = LIBRARY + "/site-packages"
@@ -328,11 +328,30 @@ def main(argv, environ):
         _set_flags(flags)
         _streams(flags)
         _set_path(flags)
+        if flags.mode == "session":
+            names = _fresh_main()
+            sys.argv = [""]
+            return _rest_or_finish(lambda: session.serve(names))
         return _finish(_run(flags), flags)
     except SystemExit as error:
         return _finish(_exit_code(error), flags)
     except BaseException as error:
         return _finish(_report(error), flags)
+
+
+def turn(_source, start):
+    """Entry point called by the interpreter for each request of a session that rests in between. `start` is the pair of arguments
+    and environment in the first call, then None. Returns the exit code and whether the interpreter ends."""
+    code = _rest_or_finish(session.go_on) if start is None else main(*start)
+    return code, False
+
+
+def _rest_or_finish(serve):
+    try:
+        code = serve()
+    except BaseException as error:
+        code = _report(error)
+    return 0 if code is None else _finish(code)
 
 
 def _fresh_main():
@@ -346,10 +365,6 @@ def _run(flags):
     level = min(flags.optimize, 2)
     names = _fresh_main()
     sys.argv = [{"c": "-c", "m": "-m"}.get(flags.mode) or flags.target or "", *flags.rest]
-    if flags.mode == "session":
-        from . import session
-
-        return session.serve(names)
     if flags.mode == "pip":
         from . import packages
 
@@ -563,7 +578,15 @@ def _finish(code, flags=None):
 
 
 def install():
-    """Replaces the interpreter's entry point by `main`."""
+    """Replaces the interpreter's entry points."""
     import _reactor
 
     _reactor.run = main
+    # The interpreter has looked up this function already, so its code is replaced.
+    _reactor.turn.__code__ = _turn.__code__
+
+
+def _turn(source, start):
+    from _tidebox.command import turn
+
+    return turn(source, start)

@@ -135,6 +135,20 @@ def reply(data):
     call("reply", (0, len(data)), data)
 
 
+def rest():
+    """Announces that the interpreter returns from its entry point and is called again for the next request. Returns False if the
+    host does not support it."""
+    number, _ = _try_call("rest", (), b"")
+    if number not in (0, errno.ENOTSUP):
+        raise error(number)
+    return number == 0
+
+
+def restored():
+    """Returns True once in an interpreter that continues a saved one."""
+    return _unpack("<I", call("restored", (0,), bytes(4)))[0] != 0
+
+
 def sock_open(family):
     (fd,) = _unpack("<I", call("sock_open", (family, 0), bytes(4)))
     return fd

@@ -80,10 +80,7 @@ def refresh(group):
     modules = group.modules
     if not live:
         return
-    if "random" in modules:
-        modules["random"].seed()
-    if "numpy.random" in modules:
-        modules["numpy.random"].seed()
+    reseed(modules)
     if "logging" in modules:
         import time
 
@@ -91,6 +88,14 @@ def refresh(group):
     if "tempfile" in modules:
         modules["tempfile"].tempdir = None
         modules["tempfile"]._name_sequence = None
+
+
+def reseed(modules):
+    """Gives the modules new random state: otherwise two copies of an interpreter would produce equal numbers."""
+    if "random" in modules:
+        modules["random"].seed()
+    if "numpy.random" in modules:
+        modules["numpy.random"].seed()
     if "uuid" in modules:
         modules["uuid"]._last_timestamp = None
 

@@ -10,11 +10,38 @@ import sys
 
 from . import command, host_call, preloaded
 
+_resting = None
+
+
 def serve(names):
-    """Handles requests until the code ends the interpreter. Returns the exit code."""
-    cells = Cells(names)
+    """Handles requests until the code ends the interpreter, and returns the exit code. Returns None if the interpreter rests:
+    `go_on` is called for the next request. A resting interpreter has no stack, so the host can save its memory."""
+    return _serve(Cells(names))
+
+
+def is_resting():
+    return _resting is not None
+
+
+def go_on():
+    """Handles requests after `serve` has returned None. Returns like `serve`."""
+    global _resting
+    cells, _resting = _resting, None
+    if host_call.restored():
+        preloaded.reseed(sys.modules)
+    return _serve(cells, host_call.listen())
+
+
+def _serve(cells, request=None):
+    global _resting
     while True:
-        reply = cells.run(host_call.listen().decode())
+        if request is None:
+            if host_call.rest():
+                _resting = cells
+                return None
+            request = host_call.listen()
+        reply = cells.run(request.decode())
+        request = None
         for stream in sys.stdout, sys.stderr:
             try:
                 stream.flush()
