@@ -104,6 +104,17 @@ export class PythonSession {
     }
   }
 
+  /**
+   * Saves the session, so that another sandbox can continue it. Not supported in JavaScript: the Rust library and the Python
+   * package can do it.
+   *
+   * @throws {SandboxError} Always `UNSUPPORTED`.
+   */
+  async save(): Promise<never> {
+    const message = "Python sessions cannot be saved in JavaScript; save files with snapshot(), or use the Rust library or the Python package";
+    throw new SandboxError(message, "UNSUPPORTED");
+  }
+
   /** Ends the interpreter and the processes that it started. Closing twice is not an error. */
   async close(): Promise<void> {
     this.#ended.abort();

@@ -70,6 +70,15 @@ impl NativePythonSession {
             })
         })
     }
+
+    fn save<'py>(&self, py: Python<'py>, asynchronous: bool) -> PyResult<Bound<'py, PyAny>> {
+        let session = Arc::clone(&self.0);
+        runtime::run(py, asynchronous, async move {
+            let mut session = session.lock().await;
+            let saved = checked(session.started().await?.save().await)?;
+            Ok(saved.to_bytes())
+        })
+    }
 }
 
 /// Result of code in an interpreter.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tidebox::{
     EditRequest, FileResult, GlobRequest, GrepRequest, PythonExt, ReadRequest, Sandbox, SandboxBackend, SandboxPath,
-    Upload, WriteRequest,
+    SavedPythonSession, Upload, WriteRequest,
 };
 
 use crate::arguments::{Command, CommandOptions, Content, PathArgument};
@@ -361,6 +361,21 @@ impl NativeSandbox {
         }
         let sandbox = self.local_sandbox(py, "python_session")?;
         checked(sandbox.python_session()).map(NativePythonSession::new)
+    }
+
+    fn resume_python_session<'py>(
+        &self,
+        py: Python<'py>,
+        saved: Vec<u8>,
+        asynchronous: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let local = self.local.clone();
+        runtime::run(py, asynchronous, async move {
+            let sandbox = checked(local.created("resume_python_session").await)?;
+            let limits = checked(sandbox.limits())?;
+            let saved = checked(SavedPythonSession::from_bytes(&saved, &limits))?;
+            checked(sandbox.resume_python_session(&saved).await).map(NativePythonSession::new)
+        })
     }
 
     fn close<'py>(&self, py: Python<'py>, asynchronous: bool) -> PyResult<Bound<'py, PyAny>> {

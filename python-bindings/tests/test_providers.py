@@ -13,6 +13,7 @@ import pytest
 
 from tidebox import (
     AsyncProvider,
+    AsyncPythonSession,
     AsyncSandbox,
     Cassette,
     Emulator,
@@ -168,6 +169,41 @@ def test_providers_work_in_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
         for variable, value in emulator.variables.items():
             monkeypatch.setenv(variable, value)
         asyncio.run(main())
+
+
+def test_a_saved_python_session_continues_in_another_sandbox() -> None:
+    first = Sandbox()
+    try:
+        session = first.python_session()
+    except ValueError as error:
+        pytest.skip(str(error))
+    session.run("x = [1, 2]; log = open('log', 'w'); log.write('a'); log.flush()")
+    saved = session.save()
+    assert session.run("x").value == "[1, 2]"
+    second = first.fork().resume_python_session(saved)
+    assert second.run("x.append(3); log.write('b'); log.flush(); x, open('log').read()").value == "([1, 2, 3], 'ab')"
+    assert session.run("x, open('log').read()").value == "([1, 2], 'a')"
+    with pytest.raises(ValueError, match="/workspace/log"):
+        Sandbox().resume_python_session(saved)
+    with pytest.raises(ValueError, match="corrupt"):
+        Sandbox().resume_python_session(saved[:-1])
+    session.run("import os; ends = os.pipe()")
+    with pytest.raises(SandboxError, match="a pipe; close it") as refused:
+        session.save()
+    assert refused.value.kind == "unsupported"
+
+    async def main() -> None:
+        sandbox = AsyncSandbox()
+        saved = await (await start(sandbox)).save()
+        resumed = await AsyncSandbox().resume_python_session(saved)
+        assert (await resumed.run("y")).value == "7"
+
+    async def start(sandbox: AsyncSandbox) -> AsyncPythonSession:
+        session = sandbox.python_session()
+        await session.run("y = 7")
+        return session
+
+    asyncio.run(main())
 
 
 def test_invalid_providers_and_options_are_named() -> None:

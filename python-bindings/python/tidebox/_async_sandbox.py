@@ -180,6 +180,10 @@ class AsyncSandbox(SandboxBase):
         call of the session does."""
         return AsyncPythonSession(self._native.python_session())
 
+    async def resume_python_session(self, saved: bytes) -> AsyncPythonSession:
+        """Continues a saved session. Like `Sandbox.resume_python_session`."""
+        return AsyncPythonSession(await self._native.resume_python_session(saved, True))
+
     def fork(self) -> AsyncSandbox:
         """Returns an independent sandbox with the same files, options and tools. It copies no file."""
         return AsyncSandbox._of(self._native.fork())

@@ -26,6 +26,17 @@ class PythonSession:
         """
         return cast(PythonResult, self._native.run(code, timeout, False))
 
+    def save(self) -> bytes:
+        """Saves the session between two calls: variables, imported modules and open files by path, but not the files of the
+        sandbox. `Sandbox.resume_python_session` continues it, also in another process or on another host that has the same version
+        of the pack. The session itself continues unchanged. The bytes contain the values of all variables.
+
+        Raises:
+            SandboxError: `unsupported`: it has child processes, pipes, sockets or open files that were deleted.
+            ValueError: The interpreter has exited.
+        """
+        return cast(bytes, self._native.save(False))
+
 
 class AsyncPythonSession:
     """An interpreter that keeps variables, imports and open files between calls, as in a notebook."""
@@ -36,3 +47,7 @@ class AsyncPythonSession:
     async def run(self, code: str, *, timeout: float | None = None) -> PythonResult:
         """Runs code. Like `PythonSession.run`. Cancelling the task stops the interpreter."""
         return await cast("Awaitable[PythonResult]", self._native.run(code, timeout, True))
+
+    async def save(self) -> bytes:
+        """Saves the session between two calls. Like `PythonSession.save`. Cancelling the task stops the interpreter."""
+        return await cast("Awaitable[bytes]", self._native.save(True))

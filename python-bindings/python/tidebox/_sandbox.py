@@ -429,6 +429,15 @@ class Sandbox(SandboxBase):
         """
         return PythonSession(self._native.python_session())
 
+    def resume_python_session(self, saved: bytes) -> PythonSession:
+        """Continues a session that `PythonSession.save` returned. The files that it had open must be in this sandbox at the same
+        paths: save a snapshot with each session, or fork the sandbox. Random numbers differ from those of the original.
+
+        Raises:
+            ValueError: An open file is missing, the bytes are no saved session, or they are of another version of the pack.
+        """
+        return PythonSession(self._native.resume_python_session(saved, False))
+
     def fork(self) -> Sandbox:
         """Returns an independent sandbox with the same files, options and tools. It copies no file."""
         return Sandbox._of(self._native.fork())
