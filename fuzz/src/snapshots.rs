@@ -2,7 +2,8 @@
 
 use sha2::{Digest, Sha256};
 use tidebox_core::Limits;
-use tidebox_vfs_backend::{BaseImage, Packing, Program, Snapshot};
+use tidebox_kernel::{SavedFile, SavedMemory, SavedObject, SavedProcess, SavedState};
+use tidebox_vfs_backend::{BaseImage, Packing, Program, Snapshot, process_from_bytes, process_to_bytes};
 
 fn base() -> BaseImage {
     let bash = Program::new(["bash", "sh"], b"\0asm\x01\0\0\0".to_vec());
@@ -26,6 +27,11 @@ pub(crate) fn compact(input: &[u8]) {
         forged[body..].copy_from_slice(&digest);
     }
     for bytes in [input, &forged] {
+        if let Ok(process) = process_from_bytes(bytes, &limits) {
+            let again = process_from_bytes(&process_to_bytes(&process), &limits).expect("what is written reads back");
+            assert!(process.memory.content.len() as u64 <= limits.process_memory_bytes, "it exceeds the limit");
+            assert_eq!(process.state, again.state);
+        }
         let Ok(snapshot) = Snapshot::from_bytes(bytes, &base, &limits) else { continue };
         within(&snapshot, &limits);
         let again = Snapshot::from_bytes(&snapshot.to_bytes(), &base, &limits).expect("what is written reads back");
@@ -72,7 +78,23 @@ pub(crate) fn examples() -> Vec<Vec<u8>> {
         .iter()
         .filter_map(|tar| Snapshot::from_tar(tar.as_slice(), &base(), &limits()).ok())
         .map(|all| all.to_bytes())
+        .chain([process_to_bytes(&process())])
         .collect()
+}
+
+/// A saved process with two pages and an open file.
+fn process() -> SavedProcess {
+    let file = SavedFile {
+        object: SavedObject::Path(b"/workspace/a".to_vec()),
+        offset: 3,
+        flags: 1,
+        read: true,
+        write: true,
+        descriptors: vec![67, 70],
+    };
+    let state = SavedState { cwd: b"/workspace".to_vec(), umask: 0o22, files: vec![file], ..SavedState::default() };
+    let content = vec![b'a'; 2 * SavedMemory::PAGE];
+    SavedProcess { state, memory: SavedMemory { image: [1; 32], bytes: 1 << 16, pages: vec![0, 9], content } }
 }
 
 /// Builds a tar archive with every kind of entry.

@@ -83,7 +83,7 @@ pub fn expand(text: &[u8]) {
 pub fn matching(pattern: &[u8], text: &[u8]) {
     for (extended, fold) in [(false, false), (true, false), (true, true)] {
         let pattern = Pattern::new(pattern, Style { extended, fold });
-        let (matches, ends) = (pattern.matches(text), pattern.ends(text));
+        let (matches, ends) = (pattern.matches(text), pattern.within(text, || pattern.ends(text)));
         assert!(!matches || ends.contains(&text.len()), "a match of the whole text must be among its ends");
         assert!(ends.iter().all(|end| *end <= text.len()), "a match must end within the text");
     }
