@@ -33,6 +33,8 @@ export interface PooledInstance {
   readonly memory: WebAssembly.Memory;
   /** The number of the guest in this worker, a global that the engine provides. */
   readonly slot: WebAssembly.Global;
+  /** Its exported mutable globals. */
+  readonly globals: readonly (readonly [string, WebAssembly.Global])[];
   /** The sandbox that used it last; `CLEAN` if it was reset completely since. */
   sandbox: number;
   /** Bytes of its memory that the system holds, about. */
@@ -57,7 +59,7 @@ export type ReuseMode = "on" | "off" | "check" | "one";
 
 /** Returns a new instance for the pool. */
 export function pooledInstance(instance: WebAssembly.Instance, memory: WebAssembly.Memory, slot: WebAssembly.Global, sandbox: number): PooledInstance {
-  return { instance, memory, slot, sandbox, bytes: RESTING_BYTES };
+  return { instance, memory, slot, globals: globals(instance), sandbox, bytes: RESTING_BYTES };
 }
 
 export class InstancePool {
@@ -129,11 +131,11 @@ export class InstancePool {
   }
 
   /** Keeps the initial state of a program. Called with every new instance, before it runs. */
-  register(program: Program, { instance, memory }: PooledInstance): void {
+  register(program: Program, { globals: initial, memory }: PooledInstance): void {
     const { reuse } = program;
     if (reuse === undefined || this.#mode === "off" || this.#initial.has(program)) return;
     const data = new Uint8Array(memory.buffer).slice(reuse.stackEnd, reuse.dataEnd);
-    this.#initial.set(program, { data, globals: new Map(globals(instance).map(([name, global]) => [name, global.value])) });
+    this.#initial.set(program, { data, globals: new Map(initial.map(([name, global]) => [name, global.value])) });
   }
 
   /** Resets the instance of a process that has ended, and keeps it. */
@@ -170,7 +172,7 @@ export function globals(instance: WebAssembly.Instance): [string, WebAssembly.Gl
 }
 
 /** Restores the initial state. Returns false if the instance has grown too much to be kept. */
-function reset(program: Program, { instance, memory }: PooledInstance, initial: InitialState, completely: boolean): boolean {
+function reset(program: Program, { instance, memory, globals: changed }: PooledInstance, initial: InitialState, completely: boolean): boolean {
   const { reuse } = program;
   const lowest = instance.exports[LOWEST_STACK];
   if (reuse === undefined || !(lowest instanceof WebAssembly.Global)) return false;
@@ -180,7 +182,7 @@ function reset(program: Program, { instance, memory }: PooledInstance, initial: 
   bytes.fill(0, completely ? 0 : used, reuse.stackEnd);
   bytes.set(initial.data, reuse.stackEnd);
   bytes.fill(0, reuse.dataEnd, completely ? bytes.length : memoryBytes(instance, memory));
-  for (const [name, global] of globals(instance)) global.value = initial.globals.get(name);
+  for (const [name, global] of changed) global.value = initial.globals.get(name);
   return true;
 }
 
