@@ -12,7 +12,7 @@ const COMMON = ["base.wasm", "text.wasm", "grep.wasm", "coreutils.wasm", "copy.w
 /** Milliseconds without the start or end of a call until one of them is compiled. A short application has ended by then. */
 const PREFETCH_AFTER_MS = 20;
 /** Milliseconds after which the first of them, and each further one, is compiled although calls follow each other. */
-const FIRST_WITHIN_MS = 150;
+const FIRST_WITHIN_MS = 60;
 const NEXT_WITHIN_MS = 20;
 
 /** Receives modules that were compiled in this thread. */

@@ -36,9 +36,6 @@ pub(crate) fn programs(list: &JsValue) -> Vec<PackageProgram> {
 /// Reads limits. Missing ones have their defaults.
 pub(crate) fn limits(given: &JsValue) -> Limits {
     let mut limits = Limits::default();
-    if given.is_undefined() {
-        return limits;
-    }
     if let Some(time) = duration(given, "wallTimeMs") {
         limits.wall_time = time;
     }
