@@ -178,7 +178,7 @@ function reset(program: Program, pooled: PooledInstance, initial: InitialState, 
   if (reuse === undefined || !(lowest instanceof WebAssembly.Global)) return false;
   if (memory.buffer.byteLength / PAGE > program.pages + MAX_GROWTH) return false;
   const bytes = new Uint8Array(memory.buffer);
-  const used = Math.max(0, (Number(lowest.value) >>> 0) - RED_ZONE);
+  const used = Math.max(0, Math.min(Number(lowest.value) >>> 0, reuse.stackEnd) - RED_ZONE);
   bytes.fill(0, used, reuse.stackEnd);
   if (completely) clearUnused(pooled, bytes, used);
   bytes.set(initial.data, reuse.stackEnd);
