@@ -7,6 +7,7 @@ import { serveCaller } from "./caller.js";
 import { NodeDirectories } from "./directories.node.js";
 import { files } from "./files.node.js";
 import type { Listener, SandboxWorker } from "./platform.js";
+import { randomBytes } from "./random.node.js";
 import { REUSE, reuse } from "./reuse.node.js";
 import type { Timer } from "./time.js";
 
@@ -53,5 +54,5 @@ class NodeLoop implements CallerLoop {
 /** Starts the kernel in this thread. */
 export function startInCaller(listener: Listener): SandboxWorker {
   const folders = new NodeDirectories();
-  return serveCaller(listener, { files, folders, reuse: reuse(Reflect.get(globalThis, REUSE)) }, new NodeLoop());
+  return serveCaller(listener, { files, folders, randomBytes, reuse: reuse(Reflect.get(globalThis, REUSE)) }, new NodeLoop());
 }

@@ -9,6 +9,8 @@
 
 import { PAGE } from "./packs.js";
 import type { Program } from "./programs.js";
+import type { ZeroScan } from "./zero_scan.js";
+import { SCAN_STEP, zeroScan } from "./zero_scan.js";
 
 /** Prefix of the names of exported mutable globals; see `src/rewrite.rs`. */
 const GLOBAL = "tidebox:global:";
@@ -21,7 +23,7 @@ const RED_ZONE = 128;
 /** Maximum bytes of resting instances, and number of those of one program. */
 const MAX_RESTING_BYTES = 32 << 20;
 const MAX_OF_PROGRAM = 6;
-/** Bytes that a resting instance holds, unless it was ever reset completely: then all of its memory was written. */
+/** Bytes that a resting instance holds, unless a complete reset has overwritten its whole stack. */
 const RESTING_BYTES = 1 << 20;
 
 /** Pages of heap with which an instance is still kept. */
@@ -33,10 +35,14 @@ export interface PooledInstance {
   readonly memory: WebAssembly.Memory;
   /** The number of the guest in this worker, a global that the engine provides. */
   readonly slot: WebAssembly.Global;
+  /** Its exported mutable globals. */
+  readonly globals: readonly (readonly [string, WebAssembly.Global])[];
   /** The sandbox that used it last; `CLEAN` if it was reset completely since. */
   sandbox: number;
   /** Bytes of its memory that the system holds, about. */
   bytes: number;
+  /** Set by the first complete reset. */
+  scan?: ZeroScan;
 }
 
 /** No sandbox has this number. */
@@ -57,7 +63,7 @@ export type ReuseMode = "on" | "off" | "check" | "one";
 
 /** Returns a new instance for the pool. */
 export function pooledInstance(instance: WebAssembly.Instance, memory: WebAssembly.Memory, slot: WebAssembly.Global, sandbox: number): PooledInstance {
-  return { instance, memory, slot, sandbox, bytes: RESTING_BYTES };
+  return { instance, memory, slot, globals: globals(instance), sandbox, bytes: RESTING_BYTES };
 }
 
 export class InstancePool {
@@ -88,7 +94,7 @@ export class InstancePool {
 
   /**
    * Resets one instance completely, so that another sandbox can use it immediately, if its program has none that is clean. Returns
-   * false if there is nothing to do. Called while the worker is idle: a shell has 8 MiB of stack to clear.
+   * false if there is nothing to do. Called while the worker is idle: a shell has 8 MiB of stack to check.
    */
   cleanOne(): boolean {
     for (const [program, resting] of this.#resting) {
@@ -100,18 +106,13 @@ export class InstancePool {
     return false;
   }
 
-  /** Changes the bytes of an instance. */
-  #count(pooled: PooledInstance, bytes: number): void {
-    if (this.#oldest.has(pooled)) this.#bytes += bytes - pooled.bytes;
-    pooled.bytes = bytes;
-  }
-
   #clean(program: Program, pooled: PooledInstance): boolean {
     const initial = this.#initial.get(program);
+    const before = pooled.bytes;
     if (initial === undefined || !reset(program, pooled, initial, true)) return false;
+    if (this.#oldest.has(pooled)) this.#bytes += pooled.bytes - before;
     if (this.#mode === "check") compare(pooled, this.#create(program));
     pooled.sandbox = CLEAN;
-    this.#count(pooled, pooled.memory.buffer.byteLength);
     return true;
   }
 
@@ -129,11 +130,11 @@ export class InstancePool {
   }
 
   /** Keeps the initial state of a program. Called with every new instance, before it runs. */
-  register(program: Program, { instance, memory }: PooledInstance): void {
+  register(program: Program, { globals: initial, memory }: PooledInstance): void {
     const { reuse } = program;
     if (reuse === undefined || this.#mode === "off" || this.#initial.has(program)) return;
     const data = new Uint8Array(memory.buffer).slice(reuse.stackEnd, reuse.dataEnd);
-    this.#initial.set(program, { data, globals: new Map(globals(instance).map(([name, global]) => [name, global.value])) });
+    this.#initial.set(program, { data, globals: new Map(initial.map(([name, global]) => [name, global.value])) });
   }
 
   /** Resets the instance of a process that has ended, and keeps it. */
@@ -170,18 +171,31 @@ export function globals(instance: WebAssembly.Instance): [string, WebAssembly.Gl
 }
 
 /** Restores the initial state. Returns false if the instance has grown too much to be kept. */
-function reset(program: Program, { instance, memory }: PooledInstance, initial: InitialState, completely: boolean): boolean {
+function reset(program: Program, pooled: PooledInstance, initial: InitialState, completely: boolean): boolean {
   const { reuse } = program;
+  const { instance, memory, globals: changed } = pooled;
   const lowest = instance.exports[LOWEST_STACK];
   if (reuse === undefined || !(lowest instanceof WebAssembly.Global)) return false;
   if (memory.buffer.byteLength / PAGE > program.pages + MAX_GROWTH) return false;
   const bytes = new Uint8Array(memory.buffer);
-  const used = Math.max(0, (Number(lowest.value) >>> 0) - RED_ZONE);
-  bytes.fill(0, completely ? 0 : used, reuse.stackEnd);
+  const used = Math.max(0, Math.min(Number(lowest.value) >>> 0, reuse.stackEnd) - RED_ZONE);
+  bytes.fill(0, used, reuse.stackEnd);
+  if (completely) clearUnused(pooled, bytes, used);
   bytes.set(initial.data, reuse.stackEnd);
   bytes.fill(0, reuse.dataEnd, completely ? bytes.length : memoryBytes(instance, memory));
-  for (const [name, global] of globals(instance)) global.value = initial.globals.get(name);
+  for (const [name, global] of changed) global.value = initial.globals.get(name);
   return true;
+}
+
+/** Clears the stack below the part that the program has used, to which only a program that was attacked writes. */
+function clearUnused(pooled: PooledInstance, bytes: Uint8Array, used: number): void {
+  const end = used - (used % SCAN_STEP);
+  bytes.fill(0, end, used);
+  pooled.scan ??= zeroScan(pooled.memory);
+  const first = pooled.scan(0, end);
+  if (first === end) return;
+  bytes.fill(0, first, end);
+  pooled.bytes = bytes.length;
 }
 
 /** Compares a reset instance with a new one. */

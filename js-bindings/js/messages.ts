@@ -124,6 +124,8 @@ export interface End {
 /** Ends a sandbox: its commands are stopped without waiting for them, and everything that it holds is freed. */
 export interface Drop {
   readonly drop: number;
+  /** True if the owner waits until the worker has dropped it. */
+  readonly confirms: boolean;
 }
 
 /** A call of a method of the kernel's sandbox. */

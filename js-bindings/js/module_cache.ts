@@ -9,8 +9,11 @@ export const SHELL = "sh.wasm";
 
 /** Programs that are compiled before a command needs them, in this order. */
 const COMMON = ["base.wasm", "text.wasm", "grep.wasm", "coreutils.wasm", "copy.wasm", "sed.wasm", "find.wasm"];
-/** Milliseconds after the first command until the first of them is compiled: a short application may have ended. */
+/** Milliseconds without the start or end of a call until one of them is compiled. A short application has ended by then. */
 const PREFETCH_AFTER_MS = 20;
+/** Milliseconds after which the first of them, and each further one, is compiled although calls follow each other. */
+const FIRST_WITHIN_MS = 60;
+const NEXT_WITHIN_MS = 20;
 
 /** Receives modules that were compiled in this thread. */
 type Receiver = (file: string, module: WebAssembly.Module) => void;
@@ -57,21 +60,30 @@ export class Compiler {
   }
 
   /**
-   * Compiles the programs that most commands use, one after the other, once. The application ends between two of them. Returns
-   * false if another call does.
+   * Compiles the programs that most commands use, one after the other, once. The application ends between two of them. Compilation
+   * takes all cores, so it waits a while if calls follow each other; `idleMs` returns the milliseconds since the last one started
+   * or ended. Returns false if another call compiles them.
    */
-  async prefetch(): Promise<boolean> {
+  async prefetch(idleMs: () => number): Promise<boolean> {
     if (this.#isPrefetching) return false;
     this.#isPrefetching = true;
-    let wait = PREFETCH_AFTER_MS;
+    let within = FIRST_WITHIN_MS;
     for (const file of COMMON) {
-      await passTime(wait);
-      wait = 0;
+      await passIdleTime(idleMs, within);
+      within = NEXT_WITHIN_MS;
       // A command that needs the program reports the error.
       await this.module(file).catch(() => {});
     }
+    await passIdleTime(idleMs, within);
     return true;
   }
+}
+
+/** Waits until no call has started or ended for a while, at most `mostMs` milliseconds. */
+async function passIdleTime(idleMs: () => number, mostMs: number): Promise<void> {
+  const until = performance.now() + mostMs;
+  do await passTime(Math.max(PREFETCH_AFTER_MS - idleMs(), 0));
+  while (idleMs() < PREFETCH_AFTER_MS && performance.now() < until);
 }
 
 /** Waits without keeping the application running. */

@@ -15,6 +15,8 @@ export const node: Platform = {
     const { Worker } = builtin("node:worker_threads");
     const worker = new Worker(new URL("./worker.node.cjs", import.meta.url), {
       env: {}, execArgv: [], stdin: false, workerData: Reflect.get(globalThis, REUSE),
+      // The worker prints nothing. Otherwise Node would set up the output of this process first.
+      stdout: true, stderr: true,
     });
     worker.on("message", (report) => listener.report(report));
     worker.on("error", (error) => listener.crashed(error));

@@ -57,6 +57,8 @@ let caller: PoolWorker | undefined;
 const prepared: PoolWorker[] = [];
 /** Number of workers that may be started. */
 let wanted = 1;
+/** Time at which a call last started or ended. */
+let calledAt = 0;
 /** Time at which the last worker was started. */
 let startedAt = 0;
 
@@ -280,7 +282,8 @@ export class PoolWorker {
   async #prefetch(): Promise<void> {
     // The application's thread is not used for commands that it has not requested.
     const warmsUp = hasJspi() && this.#thread !== "caller";
-    if ((await this.#compiler?.prefetch()) === true && warmsUp) this.send({ warmUp: WARM_UP });
+    const idleMs = () => performance.now() - calledAt;
+    if ((await this.#compiler?.prefetch(idleMs)) === true && warmsUp) this.send({ warmUp: WARM_UP });
   }
 
   /** Compiles a program that the worker waits for. */
@@ -326,6 +329,7 @@ export class PoolWorker {
 
   send(message: WorkerInput): void {
     if (this.#hasEnded) return;
+    if ("create" in message || "method" in message) calledAt = performance.now();
     this.#worker.send(message);
     if (this.shared === undefined) return;
     // The worker may wait for messages while a guest is on the stack, and looks at the count between time slices.
@@ -367,7 +371,7 @@ export class PoolWorker {
     }
     // Without JSPI its guests are on the stack of the worker, which handles no message before they end.
     const isStuck = hasCalls && (!hasJspi() || !(await this.#drop(seat.sandbox)));
-    if (!hasCalls) this.send({ drop: seat.sandbox });
+    if (!hasCalls) this.send({ drop: seat.sandbox, confirms: false });
     const running = this.#runningSandbox();
     if (isStuck) this.#end(new Error("a command did not end"), running);
     else if (this.#seats.size === 0 && this.#thread === "pool" && !this.#isReserved) this.#rest();
@@ -386,7 +390,7 @@ export class PoolWorker {
         this.#dropped.delete(sandbox);
         resolve(true);
       });
-      this.send({ drop: sandbox });
+      this.send({ drop: sandbox, confirms: true });
     });
   }
 
@@ -420,6 +424,7 @@ export class PoolWorker {
       case "packed":
         return;
       case "result":
+        calledAt = performance.now();
         void this.#prefetch();
         return this.#seats.get(report.sandbox)?.report(report);
       default:

@@ -6,6 +6,7 @@ import { files } from "./files.node.js";
 import { NodeDirectories } from "./directories.node.js";
 import type { WorkerInput, WorkerOutput } from "./messages.js";
 import { packs } from "./pack_host.node.js";
+import { randomBytes } from "./random.node.js";
 import { reuse } from "./reuse.node.js";
 import { serve } from "./worker.js";
 
@@ -19,5 +20,5 @@ serve(
     end: () => process.exit(),
     take: () => receiveMessageOnPort(port)?.message as WorkerInput | undefined,
   },
-  { files, folders: new NodeDirectories(), packs, reuse: reuse(workerData) },
+  { files, folders: new NodeDirectories(), packs, randomBytes, reuse: reuse(workerData) },
 );

@@ -36,6 +36,8 @@ export interface Sources {
   readonly folders?: DirectoryHost;
   /** Files of packs; absent if not supported. */
   readonly packs?: PackHost;
+  /** Returns random bytes of the system, where `crypto` has to be loaded first. */
+  readonly randomBytes?: (count: number) => Uint8Array<ArrayBuffer>;
   /** Uses of instances; for tests. Default: they are used again. */
   readonly reuse?: ReuseMode;
   /** Milliseconds of work after which guests yield to the event loop. */
@@ -194,7 +196,7 @@ class WorkerServer {
         crashed: (error, sandbox) => reportCrash(port, error, sandbox),
       }, this.#sources.reuse ?? "on", this.#sources.yieldMs);
       useDirectories(this.#sources.folders);
-      useRandomBytes(random);
+      useRandomBytes(random, this.#sources.randomBytes);
       [this.#programs, this.#shared, this.#setUpMs] = [programs, shared, Date.now()];
     } catch (error) {
       reportCrash(port, error);
@@ -249,7 +251,7 @@ class WorkerServer {
     if (this.#shared !== undefined) Atomics.store(this.#shared, RUNNING_SANDBOX, sandbox);
   }
 
-  #drop({ drop: sandbox }: Drop): void {
+  #drop({ drop: sandbox, confirms }: Drop): void {
     const found = this.#sandboxes.get(sandbox);
     this.#sandboxes.delete(sandbox);
     try {
@@ -257,7 +259,7 @@ class WorkerServer {
       found?.kernel.abort();
       found?.kernel.free();
       if (found !== undefined) closeDirectories(...found.directories);
-      this.#port.send({ type: "dropped", sandbox });
+      if (confirms) this.#port.send({ type: "dropped", sandbox });
     } catch (error) {
       reportCrash(this.#port, error, sandbox);
     }

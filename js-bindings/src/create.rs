@@ -48,11 +48,25 @@ struct Image {
     base: BaseImage,
 }
 
-/// Sets the programs of the package. Called before the first sandbox is created.
+/// Sets the programs of the package, unless the build has. Called before the first sandbox is created.
 #[wasm_bindgen(js_name = usePrograms)]
 pub fn use_programs(programs: &JsValue) {
-    PACKAGE.set(options::programs(programs));
-    IMAGES.set(Vec::new());
+    if PACKAGE.with_borrow(Vec::is_empty) {
+        PACKAGE.set(options::programs(programs));
+    }
+}
+
+/// Sets the programs of the package and creates their base image. Returns false if that fails. `build/prepare_kernel.mjs` calls it
+/// when the package is built, and stores the memory in the module. So it must not use values of JavaScript.
+///
+/// Each line of `list` is a program: file, length in bytes, SHA-256 in hexadecimal and commands, separated by spaces.
+#[wasm_bindgen(js_name = preparePrograms)]
+pub fn prepare_programs(list: &str) -> bool {
+    let Some(programs) = list.lines().map(PackageProgram::parse).collect::<Option<Vec<_>>>() else { return false };
+    PACKAGE.set(programs);
+    let Ok(image) = Image::new(&[]) else { return false };
+    IMAGES.with_borrow_mut(|images| images.push((PackDigest::default(), image)));
+    true
 }
 
 impl Image {

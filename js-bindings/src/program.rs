@@ -27,6 +27,19 @@ pub(crate) struct PackageProgram {
     pub(crate) commands: Vec<String>,
 }
 
+impl PackageProgram {
+    /// Parses a line of the list that the build passes: file, length, digest and commands, separated by spaces.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split(' ');
+        Some(Self {
+            file: words.next()?.to_owned(),
+            bytes: words.next()?.parse().ok()?,
+            digest: words.next()?.to_owned(),
+            commands: words.map(str::to_owned).collect(),
+        })
+    }
+}
+
 /// A module to run.
 #[derive(Debug)]
 pub(crate) enum ModuleSource {

@@ -65,6 +65,16 @@ describe("limits", () => {
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });
 
+  test("deep nesting is reported by the shell before its stack ends", async (context) => {
+    const sandbox = await create(context, {});
+    for (const call of ["f", "eval f", "{ { { { f; }; }; }; }", "echo f > f.sh; . ./f.sh"]) {
+      const { output, exitCode } = await sandbox.execute(`f() { ${call}; }; f; echo "$?"`);
+      assert.match(output, /nested too deeply|maximum function nesting level exceeded/, call);
+      assert.doesNotMatch(output, /stack overflow|was restarted/, call);
+      assert.equal(exitCode, 1, call);
+    }
+  });
+
   test("output beyond the limit is dropped and flagged", async (context) => {
     const sandbox = await create(context, { limits: { outputBytes: 1000 } });
     const { stdout, stderr, truncated, exitCode } = await sandbox.execute("seq 10000");

@@ -6,6 +6,9 @@ import { test } from "node:test";
 
 import { Sandbox } from "tidebox";
 
+/** Part of the package that its entry point does not export. */
+const { InstancePool, pooledInstance } = await import(new URL("instance_pool.js", import.meta.resolve("tidebox")));
+
 async function create(mode) {
   // A Worker has the mode at its start.
   globalThis[Symbol.for("tidebox.reuse")] = mode;
@@ -78,4 +81,29 @@ test("an instance that another sandbox has used equals a new one", { skip, timeo
     }
   }
   await Promise.all(pair.map((sandbox) => sandbox.close()));
+});
+
+test("an instance with any byte written is cleared for another sandbox", () => {
+  const [stackEnd, dataEnd, pages] = [2 * 65536 + 48, 2 * 65536 + 100, 4];
+  const program = { pages, reuse: { stackEnd, dataEnd } };
+  const memory = new WebAssembly.Memory({ initial: pages });
+  const bytes = new Uint8Array(memory.buffer);
+  bytes.fill(7, stackEnd, dataEnd);
+  const expected = bytes.slice();
+  const lowest = new WebAssembly.Global({ value: "i32", mutable: true }, stackEnd);
+  const exports = { memory, "tidebox:global:lowest-stack": lowest };
+  const pool = new InstancePool(() => undefined, "on");
+  let pooled = pooledInstance({ exports }, memory, undefined, 1);
+  pool.register(program, pooled);
+  const addresses = [0, 1, 15, 16, 127, 128, 4095, 65536, stackEnd - 300, stackEnd - 200, stackEnd - 129, stackEnd - 128, stackEnd - 1, stackEnd, dataEnd - 1, dataEnd, bytes.length - 1];
+  for (const [number, address] of addresses.entries()) {
+    // The stack pointer was not lowered that far.
+    lowest.value = stackEnd - 64;
+    bytes[address] = 255;
+    pool.release(program, pooled);
+    pooled = pool.take(program, number + 2);
+    assert.notEqual(pooled, undefined);
+    assert.equal(Buffer.compare(bytes, expected), 0, `address ${address}`);
+    assert.equal(lowest.value, stackEnd);
+  }
 });

@@ -194,6 +194,9 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
     let mut archive = Command::new("node");
     archive.current_dir(bindings).arg("build/archive.mjs").args([&rewritten, &package.join("userland"), &packed]);
     progress.run("pack the guest programs", archive, RETRY)?;
+    let mut prepare = Command::new("node");
+    prepare.current_dir(bindings).arg("build/prepare_kernel.mjs").arg(package);
+    progress.run("store the base image in the kernel", prepare, RETRY)?;
     write_url_module(package)
 }
 
