@@ -386,6 +386,17 @@ bindings.mksnapshot = (binding) => ({ setSerializeCallback() {}, setDeserializeC
 let frame;
 const getContinuation = native.getContinuation ?? (() => frame);
 const setContinuation = native.setContinuation ?? ((value) => { frame = value; });
+state.getFrame = getContinuation;
+/** Calls a function with the context that was current when its resource was made. */
+state.inFrame = (value, run) => {
+  const before = getContinuation();
+  setContinuation(value);
+  try {
+    return run();
+  } finally {
+    setContinuation(before);
+  }
+};
 bindings.async_context_frame = () => ({ getContinuationPreservedEmbedderData: getContinuation, setContinuationPreservedEmbedderData: setContinuation });
 bindings.v8 = (binding) => ({
   updateHeapStatisticsBuffer() { binding.heapStatisticsBuffer.fill(native.memoryUsed()); binding.heapStatisticsBuffer[5] = native.memoryLimit(); },

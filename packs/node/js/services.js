@@ -326,14 +326,14 @@ class Zlib {
         this.kept = new Uint8Array(0);
         this.crc = 0;
         this.size = 0;
-        // Another member may follow; other bytes are ignored.
-        if (source[read] === 0x1f && (read + 1 >= source.length || source[read + 1] === 0x8b)) {
-          native.zlibClose(this.id);
-          this.#start(MODE.INFLATERAW);
-          this.phase = 'head';
-          continue;
-        }
         this.phase = 'end';
+      }
+      // Another member may follow; zeros after a member are ignored.
+      if (this.phase === 'end' && gzip && read < source.length && source[read] !== 0) {
+        this.#close();
+        this.#start(MODE.INFLATERAW);
+        this.phase = 'head';
+        continue;
       }
       if (this.phase !== 'body') break;
       const [status, got, made] = native.zlibRun(this.id, flush, source.subarray(read), target.subarray(written));

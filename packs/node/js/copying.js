@@ -1,0 +1,46 @@
+'use strict';
+// The parts of `fs.cpSync` that Node has in C++.
+const errors = () => state.require('internal/errors').codes;
+function fail(name, errno, code, path, message) {
+  throw new (errors()[name])({ message, path, syscall: 'cp', errno, code });
+}
+const isInside = (folder, path) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+const isSame = (one, other) => one.ino === other.ino && one.dev === other.dev;
+/** Throws if a copy would destroy its source, or if the kinds of source and destination differ. Creates the directory of the destination. */
+function checkPaths(src, dest, dereference, recursive) {
+  const fs = state.require('fs');
+  const path = state.require('path');
+  const { EINVAL, EISDIR, ENOTDIR } = state.bindingOf('constants').os.errno;
+  const stat = dereference ? fs.statSync : fs.lstatSync;
+  const from = stat(src, { bigint: true });
+  const to = stat(dest, { bigint: true, throwIfNoEntry: false });
+  if (to) {
+    if (isSame(from, to)) fail('ERR_FS_CP_EINVAL', EINVAL, 'EINVAL', dest, 'src and dest cannot be the same');
+    if (from.isDirectory() && !to.isDirectory()) fail('ERR_FS_CP_DIR_TO_NON_DIR', EISDIR, 'EISDIR', dest, `cannot overwrite non-directory ${dest} with directory ${src}`);
+    if (!from.isDirectory() && to.isDirectory()) fail('ERR_FS_CP_NON_DIR_TO_DIR', ENOTDIR, 'ENOTDIR', dest, `cannot overwrite directory ${dest} with non-directory ${src}`);
+  }
+  if (from.isDirectory() && !recursive) fail('ERR_FS_EISDIR', EISDIR, 'EISDIR', src, `Recursive option not enabled, cannot copy a directory: ${src}`);
+  const within = () => fail('ERR_FS_CP_EINVAL', EINVAL, 'EINVAL', dest, `cannot copy ${src} to a subdirectory of self ${dest}`);
+  if (from.isDirectory() && isInside(path.resolve(src), path.resolve(dest))) within();
+  for (let parent = path.dirname(path.resolve(dest)); from.isDirectory() && parent !== path.dirname(parent); parent = path.dirname(parent)) {
+    const found = fs.statSync(parent, { bigint: true, throwIfNoEntry: false });
+    if (found && isSame(from, found)) within();
+  }
+  if (from.isSocket()) fail('ERR_FS_CP_SOCKET', EINVAL, 'EINVAL', dest, `cannot copy a socket file: ${dest}`);
+  if (from.isFIFO()) fail('ERR_FS_CP_FIFO_PIPE', EINVAL, 'EINVAL', dest, `cannot copy a FIFO pipe: ${dest}`);
+  fs.mkdirSync(path.dirname(path.resolve(dest)), { recursive: true });
+}
+function override(src, dest, mode, preserveTimestamps) {
+  const fs = state.require('fs');
+  fs.unlinkSync(dest);
+  fs.copyFileSync(src, dest, mode);
+  if (!preserveTimestamps) return;
+  const { atime, mtime } = fs.statSync(src);
+  fs.utimesSync(dest, atime, mtime);
+}
+/** Copies a directory by the part of Node's own code that copies those with a filter. */
+function copyDir(src, dest, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps) {
+  const { cpSyncFn } = state.require('internal/fs/cp/cp-sync');
+  cpSyncFn(src, dest, { __proto__: null, recursive: true, filter: () => true, mode: 0, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps });
+}
+state.copying = { cpSyncCheckPaths: checkPaths, cpSyncOverrideFile: override, cpSyncCopyDir: copyDir };
