@@ -38,9 +38,49 @@ function override(src, dest, mode, preserveTimestamps) {
   const { atime, mtime } = fs.statSync(src);
   fs.utimesSync(dest, atime, mtime);
 }
-/** Copies a directory by the part of Node's own code that copies those with a filter. */
+/** Copies a link. One that exists is replaced, unless that would destroy what it leads to. */
+function copyLink(src, dest) {
+  const fs = state.require('fs');
+  const path = state.require('path');
+  const target = path.resolve(path.dirname(src), fs.readlinkSync(src));
+  const isFolder = (name) => fs.statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+  const old = fs.lstatSync(dest, { throwIfNoEntry: false });
+  if (old?.isSymbolicLink()) {
+    const { EINVAL } = state.bindingOf('constants').os.errno;
+    const current = path.resolve(path.dirname(dest), fs.readlinkSync(dest));
+    if (isFolder(target) && isInside(target, current)) fail('ERR_FS_CP_EINVAL', EINVAL, 'EINVAL', dest, `cannot copy ${target} to a subdirectory of self ${current}`);
+    if (isFolder(dest) && isInside(current, target)) fail('ERR_FS_CP_SYMLINK_TO_SUBDIRECTORY', EINVAL, 'EINVAL', dest, `cannot overwrite ${current} with ${target}`);
+    fs.unlinkSync(dest);
+  }
+  fs.symlinkSync(target, dest);
+}
+function copyFile(src, dest, { force, errorOnExist, preserveTimestamps }) {
+  const fs = state.require('fs');
+  if (fs.existsSync(dest)) {
+    const { EEXIST } = state.bindingOf('constants').os.errno;
+    if (!force && errorOnExist) fail('ERR_FS_CP_EEXIST', EEXIST, 'EEXIST', dest, `${dest} already exists`);
+    if (!force) return;
+    override(src, dest, 0, preserveTimestamps);
+    return;
+  }
+  fs.copyFileSync(src, dest);
+  if (preserveTimestamps) { const { atime, mtime } = fs.statSync(src); fs.utimesSync(dest, atime, mtime); }
+}
+function copyTree(src, dest, options) {
+  const fs = state.require('fs');
+  const path = state.require('path');
+  fs.mkdirSync(dest, { recursive: true });
+  const names = fs.readdirSync(src);
+  for (let at = 0; at < names.length; at++) {
+    const [from, to] = [path.join(src, names[at]), path.join(dest, names[at])];
+    const stat = options.dereference ? fs.statSync(from) : fs.lstatSync(from);
+    if (stat.isDirectory()) copyTree(from, to, options);
+    else if (!stat.isSymbolicLink()) copyFile(from, to, options);
+    else if (options.verbatimSymlinks) fs.symlinkSync(fs.readlinkSync(from), to);
+    else copyLink(from, to);
+  }
+}
 function copyDir(src, dest, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps) {
-  const { cpSyncFn } = state.require('internal/fs/cp/cp-sync');
-  cpSyncFn(src, dest, { __proto__: null, recursive: true, filter: () => true, mode: 0, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps });
+  copyTree(src, dest, { force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps });
 }
 state.copying = { cpSyncCheckPaths: checkPaths, cpSyncOverrideFile: override, cpSyncCopyDir: copyDir };

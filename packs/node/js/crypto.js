@@ -5,7 +5,7 @@ const { Buffer } = require('buffer');
 const { Transform } = require('stream');
 const { inherits, promisify } = require('util');
 const { codes: { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_CRYPTO_HASH_FINALIZED, ERR_INVALID_ARG_VALUE } } = require('internal/errors');
-const { validateString, validateFunction, validateInteger, validateNumber, validateObject, validateUint32, validateInt32 } = require('internal/validators');
+const { validateBoolean, validateString, validateFunction, validateInteger, validateNumber, validateObject, validateUint32, validateInt32 } = require('internal/validators');
 const { isArrayBufferView, isAnyArrayBuffer } = require('internal/util/types');
 const { nameOf, bytesOf, shown, api: keys } = require('internal/crypto/sig');
 const ciphers = require('internal/crypto/cipher');
@@ -37,14 +37,19 @@ Hash.prototype.update = function update(data, encoding) {
 Hash.prototype.digest = function digest(encoding) {
   if (this.finished) throw new ERR_CRYPTO_HASH_FINALIZED();
   this.finished = true;
-  return shown(native.hashDigest(this.id), encoding);
+  return shown(this.result ?? native.hashDigest(this.id), encoding);
 };
 Hash.prototype.copy = function copy(options) {
   if (this.finished) throw new ERR_CRYPTO_HASH_FINALIZED();
   return new Hash(native.hashCopy(this.id), options);
 };
 Hash.prototype._transform = function(chunk, encoding, callback) { this.update(chunk, encoding); callback(); };
-Hash.prototype._flush = function(callback) { this.push(this.digest()); callback(); };
+// `digest` after the stream has ended returns the same result.
+Hash.prototype._flush = function(callback) {
+  Object.defineProperty(this, 'result', { value: native.hashDigest(this.id), enumerable: false });
+  this.push(shown(this.result));
+  callback();
+};
 function Hmac(algorithm, key, options) {
   if (!new.target) return new Hmac(algorithm, key, options);
   validateString(algorithm, 'hmac');
@@ -69,6 +74,8 @@ Hmac.prototype._transform = Hash.prototype._transform;
 Hmac.prototype._flush = Hash.prototype._flush;
 function hash(algorithm, input, encoding = 'hex') {
   validateString(algorithm, 'algorithm');
+  validateString(encoding, 'outputEncoding');
+  if (encoding !== 'buffer' && !Buffer.isEncoding(encoding)) throw new ERR_INVALID_ARG_VALUE('outputEncoding', encoding);
   const id = native.hashNew(nameOf(algorithm));
   if (id < 0) throw unsupported();
   native.hashUpdate(id, bytesOf(input, 'utf8', 'input'));
@@ -112,6 +119,7 @@ function randomInt(min, max, callback) {
 }
 function randomUUID(options) {
   if (options !== undefined) validateObject(options, 'options');
+  if (options?.disableEntropyCache !== undefined) validateBoolean(options.disableEntropyCache, 'options.disableEntropyCache');
   const bytes = randomFillSync(Buffer.alloc(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;
   bytes[8] = (bytes[8] & 0x3f) | 0x80;

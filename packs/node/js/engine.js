@@ -86,7 +86,7 @@ bindings.util = (binding) => {
   };
   return {
     privateSymbols: state.privateSymbols, constants: state.constants,
-    isInsideNodeModules: () => false,
+    isInsideNodeModules,
     defineLazyProperties(target, id, keys, enumerable = true) {
       for (const key of keys) {
         let value;
@@ -397,6 +397,15 @@ state.inFrame = (value, run) => {
     setContinuation(before);
   }
 };
+/** Returns whether the nearest script in the stack belongs to an installed package. */
+function isInsideNodeModules() {
+  const prepare = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
+  if (prepare !== undefined) delete Error.prepareStackTrace;
+  const lines = `${new Error().stack}`.split('\n');
+  if (prepare !== undefined) Object.defineProperty(Error, 'prepareStackTrace', prepare);
+  const own = lines.find((line) => /[( ](?:file:\/\/)?\/.*:\d+/.test(line) && !line.includes('node:'));
+  return own !== undefined && own.includes('/node_modules/');
+}
 bindings.async_context_frame = () => ({ getContinuationPreservedEmbedderData: getContinuation, setContinuationPreservedEmbedderData: setContinuation });
 bindings.v8 = (binding) => ({
   updateHeapStatisticsBuffer() { binding.heapStatisticsBuffer.fill(native.memoryUsed()); binding.heapStatisticsBuffer[5] = native.memoryLimit(); },

@@ -4,6 +4,7 @@ const { native, apply, facts } = state;
 bindings.constants = (binding) => {
   const { os } = binding;
   Object.setPrototypeOf(os.signals, null);
+  Object.freeze(binding.zlib);
   return binding;
 };
 // Options of the command line.
@@ -279,7 +280,8 @@ class Zlib {
         return [read, written, ['stream error', -2, 'Z_STREAM_ERROR']];
       } else if (got === 0 && made === 0) {
         break;
-      } else if (flush !== 4 && read === source.length && made === 0) {
+      } else if (flush !== 4 && read === source.length && (made === 0 || (flush !== 0 && written < target.length))) {
+        // Another run would write another empty block.
         break;
       }
     }

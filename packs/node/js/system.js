@@ -139,6 +139,8 @@ function wait() {
   if (ready.length === 0) {
     if (state.reap()) return;
     if (timeout !== 0) ready = native.poll(watched, state.hasChildren() ? Math.min(timeout < 0 ? 1000 : timeout, 1000) : timeout);
+    // The end of a child interrupts the wait; its last output is there already.
+    if (ready.length === 0 && watched.length > 0 && state.hasChildren()) ready = native.poll(watched, 0);
   }
   for (let at = 0; at < readers.length; at++) if (ready.includes(readers[at].pollFd)) readers[at].onReadable();
   for (let at = 0; at < writers.length; at++) if (ready.includes(writers[at].writePollFd + state.WRITABLE)) writers[at].onWritable();
