@@ -289,6 +289,8 @@ bindings.contextify = (binding) => ({
       try {
         native.evaluate(`(async function () { ${this.#source}\n})`, filename);
       } catch (error) {
+        // The interactive mode asks for the next line after an error at the end.
+        if (/^REPL\d+$/.test(filename)) throw error;
         // The text may be a script and not the body of a function; running it then reports the error.
         if (/^\s*(await|return)\b/.test(this.#source)) { decorate(error, this.#source, filename, 0); }
       }
@@ -318,7 +320,8 @@ bindings.contextify = (binding) => ({
     const compiled = native.evaluate(`(function (${parameters.join(',')}) {${code}\n})`, filename);
     return { function: compiled, sourceMapURL: undefined, cachedDataRejected: false };
   },
-  startSigintWatchdog() {}, stopSigintWatchdog: () => false, watchdogHasPendingSigint: () => false,
+  // An interrupt ends a process that evaluates, as long as no script catches it.
+  startSigintWatchdog: () => true, stopSigintWatchdog: () => false, watchdogHasPendingSigint: () => false,
   measureMemory: state.refusing('vm.measureMemory'),
 });
 const contexts = new WeakSet();

@@ -112,9 +112,9 @@ state.main = (boot) => {
   if (state.isNpm) script = 'tidebox/npm';
   else if (options['--check']) script = 'internal/main/check_syntax';
   else if (options['--test']) script = 'internal/main/test_runner';
-  else if (options['[has_eval_string]']) script = 'internal/main/eval_string';
+  else if (options['[has_eval_string]'] && !options['--interactive']) script = 'internal/main/eval_string';
   else if (state.argv.length > 1 && state.argv[1] !== '-') script = 'internal/main/run_main_module';
-  else if (options['--interactive'] || native.isTerminal(0)) usage('there is no interactive mode in this sandbox; pass a file, or a script by -e');
+  else if (options['--interactive'] || native.isTerminal(0)) script = 'internal/main/repl';
   else script = 'internal/main/eval_stdin';
   const { process } = state;
   state.callback(() => boot(script));
