@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "skipped parts are printed with the reason")]
 
+mod agent;
 mod cases;
 mod hostile;
 mod network;

@@ -14,6 +14,7 @@ use anyhow::Result;
 
 use crate::npm;
 use crate::pack_git;
+use crate::pack_node;
 use crate::project::Project;
 use crate::step::{self, Progress, Run};
 
@@ -30,10 +31,11 @@ const GUARD: &str = "guard.test.mjs";
 const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
 /// Tests of sandboxes with network access.
-const NETWORK_TESTS: [&str; 9] = [
+const NETWORK_TESTS: [&str; 10] = [
     "git.test.mjs",
     "mounts.test.mjs",
     "network.test.mjs",
+    "node.test.mjs",
     "packs.test.mjs",
     "ports.test.mjs",
     "python.test.mjs",
@@ -218,16 +220,20 @@ fn command(setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Co
     command.env("TIDEBOX_SPEC_CASES", cases(setting.project));
     command.env("TIDEBOX_DENO", setting.project.root.join("js-bindings").join(DENO));
     command.env("NODE_OPTIONS", format!("--import={}", test_dir::guard(setting.project)));
-    set_git_wheel(setting.project, &mut command);
+    set_wheels(setting.project, &mut command);
     setting.emulators.point(&mut command);
     command
 }
 
-/// Passes the wheel of the pack `git` to its tests. They are skipped if it was not built.
-fn set_git_wheel(project: &Project, command: &mut Command) {
-    if let Some(wheel) = pack_git::wheel(project) {
-        command.env("TIDEBOX_GIT_WHEEL", wheel);
+/// Passes the wheels of program packs to their tests, which are skipped if a wheel was not built.
+fn set_wheels(project: &Project, command: &mut Command) {
+    let wheels = [("TIDEBOX_GIT_WHEEL", pack_git::wheel(project)), ("TIDEBOX_NODE_WHEEL", pack_node::wheel(project))];
+    for (name, wheel) in wheels {
+        if let Some(wheel) = wheel {
+            command.env(name, wheel);
+        }
     }
+    command.env("TIDEBOX_NODE_CASES", project.root.join("tests/node/cases"));
 }
 
 /// Runs all tests in Deno except those that watch Node. A test that needs only the files of the package gets no other permission.
@@ -247,7 +253,7 @@ fn deno(progress: &Progress, setting: &Setting<'_>, tests: &Tests) -> Result<Vec
         let mut command = Command::new(&program);
         command.current_dir(&tests.dir).args(["test", "--allow-read", "--allow-env"]).args(permissions).args(files);
         command.env("TIDEBOX_SPEC_CASES", cases(setting.project)).env("NO_COLOR", "1");
-        set_git_wheel(setting.project, &mut command);
+        set_wheels(setting.project, &mut command);
         setting.emulators.point(&mut command);
         command
     };

@@ -48,6 +48,12 @@ fn wheel_name() -> String {
     format!("tidebox_node-{VERSION}-py3-none-any.whl")
 }
 
+/// Returns the wheel if `cargo xtask pack node` has written it.
+pub(crate) fn wheel(project: &Project) -> Option<PathBuf> {
+    let wheel = pack_dir(project).join(wheel_name());
+    wheel.is_file().then_some(wheel)
+}
+
 /// Adds the pack for the tests that need it.
 pub(crate) fn add(project: &Project, progress: &mut Progress) -> Result<()> {
     let mut sources = vec![project.root.join("xtask/src/pack_node.rs")];

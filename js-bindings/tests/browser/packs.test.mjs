@@ -208,43 +208,49 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
   });
 });
 
-const WHEEL = process.env.TIDEBOX_GIT_WHEEL;
-const noWheel = "the wheel of the pack git is missing; build it with `cargo xtask pack git` and set TIDEBOX_GIT_WHEEL";
+/** Packs of one program: where their wheels are, and a session with each. */
+const PROGRAMS = [
+  { name: "git", wheel: process.env.TIDEBOX_GIT_WHEEL, variable: "TIDEBOX_GIT_WHEEL", module: "../git_cases.mjs", session: "gitSession" },
+  { name: "node", wheel: process.env.TIDEBOX_NODE_WHEEL, variable: "TIDEBOX_NODE_WHEEL", module: "../node_cases.mjs", session: "nodeSession" },
+];
 
-describe("git in a page", { skip: skip || (WHEEL === undefined ? noWheel : false) }, () => {
-  let folder;
-  let pages;
-  let packs;
-  let browser;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "served-git-"));
-    await addPack("git", { folder: join(folder, "packs"), from: WHEEL });
-    await exportPack("git", join(folder, "served"), { packs: join(folder, "packs") });
-    [pages, packs] = await Promise.all([serve(root), serve(join(folder, "served"), { headers: { "access-control-allow-origin": "*" } })]);
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await Promise.all([pages?.close(), packs?.close()]);
-    await rm(folder, { recursive: true });
-  });
+for (const { name, wheel, variable, module, session } of PROGRAMS) {
+  const noWheel = `the wheel of the pack ${name} is missing; build it with \`cargo xtask pack ${name}\` and set ${variable}`;
+  describe(`${name} in a page`, { skip: skip || (wheel === undefined ? noWheel : false) }, () => {
+    let folder;
+    let pages;
+    let packs;
+    let browser;
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), `served-${name}-`));
+      await addPack(name, { folder: join(folder, "packs"), from: wheel });
+      await exportPack(name, join(folder, "served"), { packs: join(folder, "packs") });
+      [pages, packs] = await Promise.all([serve(root), serve(join(folder, "served"), { headers: { "access-control-allow-origin": "*" } })]);
+      browser = await launch();
+    });
+    after(async () => {
+      await browser?.close();
+      await Promise.all([pages?.close(), packs?.close()]);
+      await rm(folder, { recursive: true });
+    });
 
-  test("a repository is created, committed, cloned and pushed to", async () => {
-    const { page } = await open(await browser.newContext(), `${pages.url}/browser/suite.html`);
-    const ran = await page.evaluate(async (from) => {
-      const { Sandbox } = await import("tidebox");
-      const { gitSession } = await import("../git_cases.mjs");
-      const found = [];
-      const assert = { deepEqual: (one, other, what) => found.push([one, other, what]) };
-      const sandbox = await Sandbox.create({ packs: [{ name: "git", from }] });
-      try {
-        await gitSession(sandbox, assert);
-      } finally {
-        await sandbox.close();
-      }
-      return found;
-    }, `${packs.url}/`);
-    assert.ok(ran.length > 5);
-    for (const [one, other, what] of ran) assert.deepEqual(one, other, what);
+    test("a session with the program prints what it prints elsewhere", async () => {
+      const { page } = await open(await browser.newContext(), `${pages.url}/browser/suite.html`);
+      const ran = await page.evaluate(async ({ name, from, module, session }) => {
+        const { Sandbox } = await import("tidebox");
+        const { [session]: work } = await import(module);
+        const found = [];
+        const assert = { deepEqual: (one, other, what) => found.push([one, other, what]) };
+        const sandbox = await Sandbox.create({ packs: [{ name, from }] });
+        try {
+          await work(sandbox, assert);
+        } finally {
+          await sandbox.close();
+        }
+        return found;
+      }, { name, from: `${packs.url}/`, module, session });
+      assert.ok(ran.length > 5);
+      for (const [one, other, what] of ran) assert.deepEqual(one, other, what);
+    });
   });
-});
+}

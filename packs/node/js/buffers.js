@@ -173,7 +173,8 @@ bindings.encoding_binding = (binding) => ({
   },
   decodeUTF8: (input, ignoreBom, fatal) => decodeWhole(inputBytes(input), ignoreBom, fatal),
   decodeWindows1252: (input) => { const bytes = inputBytes(input); return native.decode(bytes, 'latin1', 0, bytes.length); },
-  toASCII: native.domainToAscii, toUnicode: native.domainToUnicode,
+  // An address in digits stays what it is, also if it is not complete.
+  toASCII: (name) => (/^[\x00-\x7f]*$/.test(name) ? name : native.domainToAscii(name)), toUnicode: native.domainToUnicode,
 });
 const isWide = (code) => code >= 0x1100 && (code <= 0x115f || code === 0x2329 || code === 0x232a || (code >= 0x2e80 && code <= 0x3247 && code !== 0x303f) ||
   (code >= 0x3250 && code <= 0x4dbf) || (code >= 0x4e00 && code <= 0xa4c6) || (code >= 0xa960 && code <= 0xa97c) || (code >= 0xac00 && code <= 0xd7a3) ||

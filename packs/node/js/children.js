@@ -194,8 +194,7 @@ function spawnSync(options) {
       const part = new Uint8Array(65536);
       const got = native.read(one.fd, part, 0, part.length, -1);
       if (got > 0) {
-        const room = limit - one.size;
-        one.parts.push(part.subarray(0, Math.min(got, room)));
+        one.parts.push(part.subarray(0, got));
         one.size += got;
         if (one.size > limit && result.error === undefined) stop(-105);
       } else if (got === 0 || uv(got) !== -4) {

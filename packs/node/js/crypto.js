@@ -1,45 +1,20 @@
 'use strict';
-// `crypto`: hashes, HMAC, random numbers and PBKDF2. The rest answers that it does not exist.
+// `crypto`: hashes, HMAC, random numbers and derived keys, with the ciphers and keys of other files. The rest answers that it does not exist.
 const { native, refusing } = tidebox;
 const { Buffer } = require('buffer');
 const { Transform } = require('stream');
 const { inherits, promisify } = require('util');
 const { codes: { ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_CRYPTO_HASH_FINALIZED, ERR_INVALID_ARG_VALUE } } = require('internal/errors');
-const { validateString, validateFunction, validateInteger, validateNumber, validateObject, validateUint32, validateInt32 } = require('internal/validators');
+const { validateBoolean, validateString, validateFunction, validateInteger, validateNumber, validateObject, validateUint32, validateInt32 } = require('internal/validators');
 const { isArrayBufferView, isAnyArrayBuffer } = require('internal/util/types');
-const bytesOf = (data, encoding, name = 'data') => {
-  if (typeof data === 'string') return Buffer.from(data, encoding === 'buffer' ? 'utf8' : encoding ?? 'utf8');
-  if (isArrayBufferView(data) || isAnyArrayBuffer(data)) return tidebox.bytesOf(data);
-  if (data instanceof KeyObject) return data.export();
-  throw new ERR_INVALID_ARG_TYPE(name, ['string', 'Buffer', 'TypedArray', 'DataView'], data);
-};
-/** A secret key. There are no other keys. */
-class KeyObject {
-  #bytes;
-  constructor(type, bytes) {
-    if (type !== 'secret') throw new ERR_INVALID_ARG_VALUE('type', type);
-    this.#bytes = Buffer.from(bytes);
-  }
-  static from() { refusing('crypto.KeyObject.from')(); }
-  get type() { return 'secret'; }
-  get symmetricKeySize() { return this.#bytes.length; }
-  export(options) { return options?.format === 'jwk' ? { kty: 'oct', k: this.#bytes.toString('base64url') } : Buffer.from(this.#bytes); }
-  equals(other) { return other instanceof KeyObject && this.#bytes.equals(other.#bytes); }
-}
-const createSecretKey = (key, encoding) => new KeyObject('secret', bytesOf(key, encoding, 'key'));
-const ALIASES = { __proto__: null, 'rsa-sha1': 'sha1', 'rsa-sha256': 'sha256', 'rsa-sha512': 'sha512', 'rsa-md5': 'md5', sha512224: 'sha512-224',
-  sha512256: 'sha512-256', 'sha-1': 'sha1', 'sha-256': 'sha256', 'sha-384': 'sha384', 'sha-512': 'sha512', 'sha512/256': 'sha512-256' };
-const nameOf = (name) => ALIASES[String(name).toLowerCase()] ?? String(name).toLowerCase();
+const { nameOf, bytesOf, shown, api: keys } = require('internal/crypto/sig');
+const ciphers = require('internal/crypto/cipher');
 function unsupported() {
   const error = new Error('Digest method not supported');
   error.code = 'ERR_OSSL_EVP_UNSUPPORTED';
   delete error.code;
   return error;
 }
-const shown = (bytes, encoding) => {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return encoding && encoding !== 'buffer' ? buffer.toString(encoding) : buffer;
-};
 function Hash(algorithm, options) {
   if (!new.target) return new Hash(algorithm, options);
   if (typeof algorithm === 'number') this.id = algorithm;
@@ -62,14 +37,19 @@ Hash.prototype.update = function update(data, encoding) {
 Hash.prototype.digest = function digest(encoding) {
   if (this.finished) throw new ERR_CRYPTO_HASH_FINALIZED();
   this.finished = true;
-  return shown(native.hashDigest(this.id), encoding);
+  return shown(this.result ?? native.hashDigest(this.id), encoding);
 };
 Hash.prototype.copy = function copy(options) {
   if (this.finished) throw new ERR_CRYPTO_HASH_FINALIZED();
   return new Hash(native.hashCopy(this.id), options);
 };
 Hash.prototype._transform = function(chunk, encoding, callback) { this.update(chunk, encoding); callback(); };
-Hash.prototype._flush = function(callback) { this.push(this.digest()); callback(); };
+// `digest` after the stream has ended returns the same result.
+Hash.prototype._flush = function(callback) {
+  Object.defineProperty(this, 'result', { value: native.hashDigest(this.id), enumerable: false });
+  this.push(shown(this.result));
+  callback();
+};
 function Hmac(algorithm, key, options) {
   if (!new.target) return new Hmac(algorithm, key, options);
   validateString(algorithm, 'hmac');
@@ -94,6 +74,8 @@ Hmac.prototype._transform = Hash.prototype._transform;
 Hmac.prototype._flush = Hash.prototype._flush;
 function hash(algorithm, input, encoding = 'hex') {
   validateString(algorithm, 'algorithm');
+  validateString(encoding, 'outputEncoding');
+  if (encoding !== 'buffer' && !Buffer.isEncoding(encoding)) throw new ERR_INVALID_ARG_VALUE('outputEncoding', encoding);
   const id = native.hashNew(nameOf(algorithm));
   if (id < 0) throw unsupported();
   native.hashUpdate(id, bytesOf(input, 'utf8', 'input'));
@@ -137,6 +119,7 @@ function randomInt(min, max, callback) {
 }
 function randomUUID(options) {
   if (options !== undefined) validateObject(options, 'options');
+  if (options?.disableEntropyCache !== undefined) validateBoolean(options.disableEntropyCache, 'options.disableEntropyCache');
   const bytes = randomFillSync(Buffer.alloc(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;
   bytes[8] = (bytes[8] & 0x3f) | 0x80;
@@ -223,12 +206,11 @@ const subtle = new SubtleCrypto();
 const webcrypto = new Crypto();
 module.exports = {
   Hash, Hmac, createHash: (algorithm, options) => new Hash(algorithm, options), createHmac: (algorithm, key, options) => new Hmac(algorithm, key, options),
-  hash, getHashes: () => native.hashNames().filter((name) => name !== 'rmd160').sort(), getCiphers: () => [], getCurves: () => [],
-  KeyObject, createSecretKey, hkdf, hkdfSync, randomBytes, randomFill, randomFillSync, randomInt, randomUUID, pseudoRandomBytes: randomBytes, timingSafeEqual, pbkdf2, pbkdf2Sync,
+  hash, getHashes: () => native.hashNames().filter((name) => name !== 'rmd160').sort(), getCurves: () => ['prime256v1', 'secp384r1'],
+  ...keys, ...ciphers, hkdf, hkdfSync, randomBytes, randomFill, randomFillSync, randomInt, randomUUID, pseudoRandomBytes: randomBytes, timingSafeEqual, pbkdf2, pbkdf2Sync,
   webcrypto, subtle, getRandomValues: (array) => webcrypto.getRandomValues(array), getFips: () => 0,
   constants: internalBinding('constants').crypto,
 };
-for (const name of ['createCipheriv', 'createDecipheriv', 'createSign', 'createVerify', 'sign', 'verify', 'createPublicKey', 'createPrivateKey',
-  'generateKey', 'generateKeySync', 'generateKeyPair', 'generateKeyPairSync', 'createDiffieHellman', 'createECDH', 'diffieHellman', 'scrypt', 'scryptSync',
-  'publicEncrypt', 'privateDecrypt', 'privateEncrypt', 'publicDecrypt', 'checkPrime', 'generatePrime', 'setFips', 'secureHeapUsed']) module.exports[name] = refusing(`crypto.${name}`);
+for (const name of ['createDiffieHellman', 'createDiffieHellmanGroup', 'getDiffieHellman', 'createECDH', 'diffieHellman', 'privateEncrypt', 'publicDecrypt', 'checkPrime',
+  'checkPrimeSync', 'generatePrime', 'generatePrimeSync', 'setFips', 'setEngine', 'secureHeapUsed', 'X509Certificate', 'Certificate']) module.exports[name] = refusing(`crypto.${name}`);
 Object.defineProperty(module.exports, 'tideboxParts', { value: { Crypto, CryptoKey, SubtleCrypto, crypto: webcrypto }, enumerable: false });

@@ -86,7 +86,7 @@ bindings.util = (binding) => {
   };
   return {
     privateSymbols: state.privateSymbols, constants: state.constants,
-    isInsideNodeModules: () => false,
+    isInsideNodeModules,
     defineLazyProperties(target, id, keys, enumerable = true) {
       for (const key of keys) {
         let value;
@@ -289,6 +289,8 @@ bindings.contextify = (binding) => ({
       try {
         native.evaluate(`(async function () { ${this.#source}\n})`, filename);
       } catch (error) {
+        // The interactive mode asks for the next line after an error at the end.
+        if (/^REPL\d+$/.test(filename)) throw error;
         // The text may be a script and not the body of a function; running it then reports the error.
         if (/^\s*(await|return)\b/.test(this.#source)) { decorate(error, this.#source, filename, 0); }
       }
@@ -318,7 +320,8 @@ bindings.contextify = (binding) => ({
     const compiled = native.evaluate(`(function (${parameters.join(',')}) {${code}\n})`, filename);
     return { function: compiled, sourceMapURL: undefined, cachedDataRejected: false };
   },
-  startSigintWatchdog() {}, stopSigintWatchdog: () => false, watchdogHasPendingSigint: () => false,
+  // An interrupt ends a process that evaluates, as long as no script catches it.
+  startSigintWatchdog: () => true, stopSigintWatchdog: () => false, watchdogHasPendingSigint: () => false,
   measureMemory: state.refusing('vm.measureMemory'),
 });
 const contexts = new WeakSet();
@@ -386,6 +389,26 @@ bindings.mksnapshot = (binding) => ({ setSerializeCallback() {}, setDeserializeC
 let frame;
 const getContinuation = native.getContinuation ?? (() => frame);
 const setContinuation = native.setContinuation ?? ((value) => { frame = value; });
+state.getFrame = getContinuation;
+/** Calls a function with the context that was current when its resource was made. */
+state.inFrame = (value, run) => {
+  const before = getContinuation();
+  setContinuation(value);
+  try {
+    return run();
+  } finally {
+    setContinuation(before);
+  }
+};
+/** Returns whether the nearest script in the stack belongs to an installed package. */
+function isInsideNodeModules() {
+  const prepare = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
+  if (prepare !== undefined) delete Error.prepareStackTrace;
+  const lines = `${new Error().stack}`.split('\n');
+  if (prepare !== undefined) Object.defineProperty(Error, 'prepareStackTrace', prepare);
+  const own = lines.find((line) => /[( ](?:file:\/\/)?\/.*:\d+/.test(line) && !line.includes('node:'));
+  return own !== undefined && own.includes('/node_modules/');
+}
 bindings.async_context_frame = () => ({ getContinuationPreservedEmbedderData: getContinuation, setContinuationPreservedEmbedderData: setContinuation });
 bindings.v8 = (binding) => ({
   updateHeapStatisticsBuffer() { binding.heapStatisticsBuffer.fill(native.memoryUsed()); binding.heapStatisticsBuffer[5] = native.memoryLimit(); },

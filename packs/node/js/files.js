@@ -289,8 +289,12 @@ const promised = (run) => new Promise((resolve, reject) => {
     resolve(value);
   });
 });
+/** Operations on a descriptor, whose number is checked before anything runs. */
+const ON_DESCRIPTORS = new Set(['close', 'read', 'readBuffers', 'writeBuffer', 'writeBuffers', 'writeString', 'ftruncate', 'fstat', 'fchmod', 'fchown', 'futimes', 'fsync', 'fdatasync']);
 function completing(name, at, run) {
+  const onDescriptor = ON_DESCRIPTORS.has(name);
   return function(...values) {
+    if (onDescriptor) state.require('internal/validators').validateInt32(values[0], 'fd', 0);
     const request = values[at];
     if (request === kUsePromises) return promised(() => run(...values.slice(0, at)));
     if (request === undefined || !(request instanceof FSReqCallback)) {
@@ -361,7 +365,7 @@ bindings.fs = (binding) => {
     const { ERR_MODULE_NOT_FOUND } = state.require('internal/errors').codes;
     throw new ERR_MODULE_NOT_FOUND(root, base && state.require('internal/url').fileURLToPath(base), 'package');
   };
-  own.cpSyncCheckPaths = () => {};
+  Object.assign(own, state.copying);
   own.StatWatcher = StatWatcher;
   return own;
 };

@@ -16,11 +16,16 @@ function failure(code, reason) {
 }
 function makeHttpParser(allMethods) {
   class HTTPParser {
+    /** Calls a listener in the context of the message. */
+    #call(code, ...values) { return state.inFrame(this.frame, () => this[code](...values)); }
     initialize(type, resource, maxHeaderSize = 0, lenient = 0, connections = undefined) {
       this.type = type;
       this.maxHeaderSize = maxHeaderSize || state.options['--max-http-header-size'] || 16384;
       this.lenient = lenient !== 0;
       this.connections = connections;
+      this.frame = state.getFrame();
+      // A connection that sends nothing is not idle: the time for its headers runs.
+      this.since = connections === undefined ? 0 : native.milliseconds();
       this.failed = false;
       this.#begin();
       connections?.add(this);
@@ -72,6 +77,7 @@ function makeHttpParser(allMethods) {
       return line;
     }
     _first() {
+      if (this.since === 0) this.since = native.milliseconds();
       const line = this.#takeLine(this.maxHeaderSize);
       if (line === undefined) {
         if (this.type === 2 && !'HTTP/'.startsWith(this.line.slice(0, 5))) throw failure('HPE_INVALID_CONSTANT', EXPECTED);
@@ -156,7 +162,7 @@ function makeHttpParser(allMethods) {
       const persistent = this.major === 1 && this.minor === 1 ? !tokens.includes('close') : tokens.includes('keep-alive');
       const { headers } = this;
       this.headers = [];
-      const skip = this[CODES.kOnHeadersComplete](this.major, this.minor, headers, isRequest ? this.method : undefined, isRequest ? this.url : undefined,
+      const skip = this.#call(CODES.kOnHeadersComplete, this.major, this.minor, headers, isRequest ? this.method : undefined, isRequest ? this.url : undefined,
         isRequest ? undefined : this.status, isRequest ? undefined : this.message, upgrade, persistent && bounded);
       if (skip === 2) { this.upgraded = true; this.#complete(); return; }
       if (skip === 1 || empty || (found.length === 0 && !found.chunked) || (isRequest && !found.chunked && found.length === undefined)) this.#complete();
@@ -168,7 +174,7 @@ function makeHttpParser(allMethods) {
       const { Buffer } = state.require('buffer');
       const part = this.chunk.subarray(this.at, this.at + count);
       this.at += count;
-      this[CODES.kOnBody](Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.length));
+      this.#call(CODES.kOnBody, Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.length));
     }
     #giveLeft() {
       const count = Math.min(this.left, this.chunk.length - this.at);
@@ -197,12 +203,13 @@ function makeHttpParser(allMethods) {
       const line = this.#takeLine(this.maxHeaderSize);
       if (line === undefined) return;
       if (line !== '') { this.#headerLine(line, this.headers); return; }
-      if (this.headers.length > 0) this[CODES.kOnHeaders](this.headers, this.type === 1 ? this.url : '');
+      if (this.headers.length > 0) this.#call(CODES.kOnHeaders, this.headers, this.type === 1 ? this.url : '');
       this.#complete();
     }
     #complete() {
       this.#begin();
-      this[CODES.kOnMessageComplete]();
+      this.since = 0;
+      this.#call(CODES.kOnMessageComplete);
     }
     close() { this.connections?.delete(this); }
     free() {}
@@ -221,14 +228,21 @@ function makeHttpParser(allMethods) {
     kLenientOptionalCRBeforeLF: 256, kLenientSpacesAfterChunkSize: 512, kLenientAll: 1023 });
   return HTTPParser;
 }
-/** The parsers of a server. Timeouts of requests are not measured. */
+/** The parsers of a server. */
 class ConnectionsList {
   #all = new Set();
   add(parser) { this.#all.add(parser); }
   delete(parser) { this.#all.delete(parser); }
   all() { return [...this.#all]; }
-  idle() { return this.all().filter((parser) => !parser.started); }
-  active() { return this.all().filter((parser) => parser.started); }
-  expired() { return []; }
+  idle() { return this.all().filter((parser) => parser.since === 0); }
+  active() { return this.all().filter((parser) => parser.since !== 0); }
+  /** Returns the parsers whose headers or whose request take longer than these times in milliseconds; 0 is no limit. */
+  expired(headersTimeout, requestTimeout) {
+    const now = native.milliseconds();
+    const late = (parser, limit) => limit > 0 && now - parser.since > limit;
+    const found = this.active().filter((parser) => (!parser.headersCompleted() && late(parser, headersTimeout)) || late(parser, requestTimeout));
+    for (const parser of found) this.#all.delete(parser);
+    return found;
+  }
 }
 bindings.http_parser = (binding) => ({ HTTPParser: state.HTTPParser = makeHttpParser(binding.allMethods), ConnectionsList, methods: binding.methods, allMethods: binding.allMethods });

@@ -4,6 +4,7 @@ const { native, apply, facts } = state;
 bindings.constants = (binding) => {
   const { os } = binding;
   Object.setPrototypeOf(os.signals, null);
+  Object.freeze(binding.zlib);
   return binding;
 };
 // Options of the command line.
@@ -111,9 +112,9 @@ state.main = (boot) => {
   if (state.isNpm) script = 'tidebox/npm';
   else if (options['--check']) script = 'internal/main/check_syntax';
   else if (options['--test']) script = 'internal/main/test_runner';
-  else if (options['[has_eval_string]']) script = 'internal/main/eval_string';
+  else if (options['[has_eval_string]'] && !options['--interactive']) script = 'internal/main/eval_string';
   else if (state.argv.length > 1 && state.argv[1] !== '-') script = 'internal/main/run_main_module';
-  else if (options['--interactive'] || native.isTerminal(0)) usage('there is no interactive mode in this sandbox; pass a file, or a script by -e');
+  else if (options['--interactive'] || native.isTerminal(0)) script = 'internal/main/repl';
   else script = 'internal/main/eval_stdin';
   const { process } = state;
   state.callback(() => boot(script));
@@ -279,7 +280,8 @@ class Zlib {
         return [read, written, ['stream error', -2, 'Z_STREAM_ERROR']];
       } else if (got === 0 && made === 0) {
         break;
-      } else if (flush !== 4 && read === source.length && made === 0) {
+      } else if (flush !== 4 && read === source.length && (made === 0 || (flush !== 0 && written < target.length))) {
+        // Another run would write another empty block.
         break;
       }
     }
@@ -326,14 +328,14 @@ class Zlib {
         this.kept = new Uint8Array(0);
         this.crc = 0;
         this.size = 0;
-        // Another member may follow; other bytes are ignored.
-        if (source[read] === 0x1f && (read + 1 >= source.length || source[read + 1] === 0x8b)) {
-          native.zlibClose(this.id);
-          this.#start(MODE.INFLATERAW);
-          this.phase = 'head';
-          continue;
-        }
         this.phase = 'end';
+      }
+      // Another member may follow; zeros after a member are ignored.
+      if (this.phase === 'end' && gzip && read < source.length && source[read] !== 0) {
+        this.#close();
+        this.#start(MODE.INFLATERAW);
+        this.phase = 'head';
+        continue;
       }
       if (this.phase !== 'body') break;
       const [status, got, made] = native.zlibRun(this.id, flush, source.subarray(read), target.subarray(written));

@@ -46,12 +46,14 @@ class TCP extends state.StreamHandle {
       const fd = native.socketAccept(this.listener);
       if (fd < 0) {
         const code = uv(fd);
-        if (code !== AGAIN && code !== INTERRUPTED) state.callback(() => this.onconnection(code, undefined));
+        if (code !== AGAIN && code !== INTERRUPTED) state.callback(() => this.onconnection(code, undefined), this.frame);
         return;
       }
-      const client = new TCP(0);
-      client.open(fd);
-      state.callback(() => this.onconnection(0, client));
+      state.callback(() => {
+        const client = new TCP(0);
+        client.open(fd);
+        this.onconnection(0, client);
+      }, this.frame);
     }
   }
   connect(request, address, port) {
@@ -63,7 +65,7 @@ class TCP extends state.StreamHandle {
       return 0;
     }
     this.open(fd);
-    this.connecting = { request, address, port };
+    this.connecting = { request, address, port, frame: state.getFrame() };
     loop.handles.add(this);
     if (connected) state.later(() => this.#connected(0));
     return 0;
@@ -79,7 +81,7 @@ class TCP extends state.StreamHandle {
   #connectOutside(request, host, port) {
     this.gateway = new state.Gateway(this, host, port);
     loop.handles.add(this);
-    this.connecting = { request };
+    this.connecting = { request, frame: state.getFrame() };
     state.later(() => this.#connected(0));
     return 0;
   }
@@ -89,7 +91,7 @@ class TCP extends state.StreamHandle {
     const { address, port } = this.connecting;
     const code = native.socketFinish(this.writeFd, address, port);
     if (code === 1) return;
-    state.callback(() => this.#connected(code < 0 ? uv(code) : 0));
+    state.callback(() => this.#connected(code < 0 ? uv(code) : 0), this.connecting.frame);
   }
   readStart() {
     if (this.gateway === undefined) return super.readStart();

@@ -9,11 +9,7 @@ const state = { native, facts, apply: Reflect.apply, loop: null, process: null, 
 
 const primordials = {};
 function prepareGlobals() {
-  // The engine for wasm has no threads; Node's library wants the name.
-  if (typeof globalThis.Atomics === 'undefined') globalThis.Atomics = {};
-  if (typeof globalThis.SharedArrayBuffer === 'undefined') {
-    globalThis.SharedArrayBuffer = class SharedArrayBuffer { get byteLength() { return 0; } slice() { return this; } };
-  }
+  if (typeof globalThis.Atomics === 'undefined') run('tidebox/atomics', 'native', native);
 }
 prepareGlobals();
 if (typeof Intl === 'undefined') run('tidebox/intl', '');
@@ -56,7 +52,7 @@ state.bindingOf = bindingOf;
 for (const key of ['privateSymbols', 'constants']) state[key] = valueOf(facts.bindings.util[key], key);
 Object.assign(privateSymbols, state.privateSymbols);
 state.symbols = valueOf({ o: facts.bindings.symbols }, 'symbols');
-for (const name of ['system', 'buffers', 'engine', 'files', 'streams', 'children', 'packages', 'serialization', 'services', 'http_parser', 'sockets', 'gateway']) {
+for (const name of ['system', 'buffers', 'engine', 'files', 'copying', 'streams', 'children', 'packages', 'serialization', 'services', 'http_parser', 'sockets', 'gateway']) {
   run(`tidebox/${name}`, 'state, bindings', state, state.bindings);
 }
 run('internal/per_context/primordials', setupNames, {}, primordials, privateSymbols, state.symbols);
@@ -70,7 +66,8 @@ state.process = process;
 const OVERRIDES = {
   '__proto__': null, 'internal/modules/esm/loader': 'tidebox/esm_loader', 'crypto': 'tidebox/crypto',
   'internal/modules/typescript': 'tidebox/typescript', 'internal/crypto/webcrypto': 'tidebox/webcrypto', 'internal/crypto/random': 'tidebox/crypto',
-  'internal/crypto/keys': 'tidebox/keys', 'tls': 'tidebox/tls', 'internal/crypto/util': 'tidebox/keys', 'internal/crypto/hash': 'tidebox/crypto',
+  'internal/crypto/keys': 'tidebox/keys', 'tls': 'tidebox/tls', 'internal/crypto/util': 'tidebox/keys', 'internal/crypto/hash': 'tidebox/crypto', 'internal/crypto/sig': 'tidebox/asymmetric',
+  'internal/crypto/cipher': 'tidebox/ciphers',
 };
 // Modules that can be loaded, and whose functions are refused: packages load them without using them.
 const ABSENT = Object.keys(facts.modules);

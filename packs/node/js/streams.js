@@ -9,7 +9,7 @@ const PIPE_STEP = 4096;
 class StreamHandle {
   constructor() {
     this.reading = false; this.refed = true; this.waiting = []; this.readFd = -1; this.writeFd = -1; this.bytesRead = 0; this.bytesWritten = 0;
-    this.closed = false; this.blocking = false; this.nonblocking = false; this.step = PIPE_STEP;
+    this.frame = state.getFrame(); this.closed = false; this.blocking = false; this.nonblocking = false; this.step = PIPE_STEP;
   }
   get fd() { return this.readFd >= 0 ? this.readFd : this.writeFd; }
   getAsyncId() { return 0; }
@@ -37,11 +37,12 @@ class StreamHandle {
     if (this.waiting.length === 0) loop.handles.delete(this);
     return 0;
   }
-  useUserBuffer() {}
+  useUserBuffer(buffer) { this.userBuffer = state.bytesOf(buffer); }
   onReadable() {
     if (!this.isReading) return;
-    const chunk = new Uint8Array(CHUNK);
-    const got = native.read(this.readFd, chunk, 0, CHUNK, -1);
+    const { userBuffer } = this;
+    const chunk = userBuffer ?? new Uint8Array(CHUNK);
+    const got = native.read(this.readFd, chunk, 0, chunk.length, -1);
     if (got < 0 && (uv(got) === -4 || uv(got) === -11)) return;
     const { streamBaseState: fields, kReadBytesOrError, kArrayBufferOffset } = base();
     const number = got === 0 ? -4095 : got < 0 ? uv(got) : got;
@@ -50,8 +51,9 @@ class StreamHandle {
     state.callback(() => {
       fields[kReadBytesOrError] = number;
       fields[kArrayBufferOffset] = 0;
-      this.onread(got > 0 ? chunk.buffer.slice(0, got) : undefined);
-    });
+      const next = this.onread(got > 0 && userBuffer === undefined ? chunk.buffer.slice(0, got) : undefined);
+      if (userBuffer !== undefined && next !== undefined) this.useUserBuffer(next);
+    }, this.frame);
   }
   send(request, bytes) {
     const { streamBaseState: fields, kBytesWritten, kLastWriteWasAsync } = base();
@@ -73,7 +75,7 @@ class StreamHandle {
       if (at === bytes.byteLength) return 0;
     }
     fields[kLastWriteWasAsync] = 1;
-    this.waiting[this.waiting.length] = { request, bytes, at };
+    this.waiting[this.waiting.length] = { request, bytes, at, frame: state.getFrame() };
     loop.handles.add(this);
     return 0;
   }
@@ -86,12 +88,12 @@ class StreamHandle {
     if (put >= 0) { first.at += put; this.bytesWritten += put; }
     if (put >= 0 && first.at < first.bytes.byteLength) return;
     this.waiting.shift();
-    this.#settle(first.request, put < 0 ? uv(put) : 0);
+    this.#settle(first, put < 0 ? uv(put) : 0);
   }
-  #settle(request, status) {
+  #settle({ request, frame }, status) {
     this.#finishShutdown();
     if (this.waiting.length === 0 && !this.isReading) loop.handles.delete(this);
-    state.callback(() => request.oncomplete(status, this, undefined));
+    state.callback(() => request.oncomplete(status, this, undefined), frame);
   }
   #finishShutdown() {
     if (this.ending && this.waiting.length === 0) {

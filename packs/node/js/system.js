@@ -30,17 +30,18 @@ bindings.uv = (binding) => ({
 });
 
 // Event loop, with the phases of libuv: timers, completions, waiting, immediates, closing.
-const loop = { timerAt: Infinity, timerRef: true, immediateRef: false, queue: [], closing: [], handles: new Set(), turn: 0 };
+const loop = { timerAt: Infinity, timerRef: false, immediateRef: false, queue: [], closing: [], handles: new Set(), turn: 0 };
 state.loop = loop;
 let tickCallback = () => {};
 let processImmediate, processTimers;
 let tickInfo, immediateInfo;
 /** Queues a function for the phase of completions. */
-state.later = (run) => { loop.queue[loop.queue.length] = { run, turn: loop.turn }; };
+state.later = (run) => { loop.queue[loop.queue.length] = { run, turn: loop.turn, frame: state.getFrame() }; };
 /** Calls back into scripts, then runs ticks and jobs. */
-state.callback = (run) => {
+state.callback = (run, frame) => {
   try {
-    run();
+    if (frame === undefined) run();
+    else state.inFrame(frame, run);
   } catch (error) {
     state.fatal(error, false);
   }
@@ -118,7 +119,7 @@ const isAlive = state.isAlive = () => loop.queue.length > 0 || loop.closing.leng
 function runCompletions(all) {
   const due = all ? loop.queue : loop.queue.filter((one) => one.turn < loop.turn);
   loop.queue = all ? [] : loop.queue.filter((one) => one.turn >= loop.turn);
-  for (let at = 0; at < due.length; at++) state.callback(due[at].run);
+  for (let at = 0; at < due.length; at++) state.callback(due[at].run, due[at].frame);
   return due.length > 0;
 }
 /** Waits for descriptors, children, signals and the next timer. */
@@ -138,6 +139,8 @@ function wait() {
   if (ready.length === 0) {
     if (state.reap()) return;
     if (timeout !== 0) ready = native.poll(watched, state.hasChildren() ? Math.min(timeout < 0 ? 1000 : timeout, 1000) : timeout);
+    // The end of a child interrupts the wait; its last output is there already.
+    if (ready.length === 0 && watched.length > 0 && state.hasChildren()) ready = native.poll(watched, 0);
   }
   for (let at = 0; at < readers.length; at++) if (ready.includes(readers[at].pollFd)) readers[at].onReadable();
   for (let at = 0; at < writers.length; at++) if (ready.includes(writers[at].writePollFd + state.WRITABLE)) writers[at].onWritable();
@@ -421,7 +424,11 @@ bindings.credentials = () => {
   const id = (at) => () => native.ids()[at];
   return {
     safeGetenv: (name) => state.process.env[name],
-    getTempDir: () => state.process.env.TMPDIR ?? '/tmp',
+    getTempDir: () => {
+      const { TMPDIR, TMP, TEMP } = state.process.env;
+      const path = TMPDIR || TMP || TEMP || '/tmp';
+      return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    },
     getuid: id(3), geteuid: id(3), getgid: id(4), getegid: id(4), getgroups: () => [native.ids()[4]],
   };
 };

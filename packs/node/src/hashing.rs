@@ -78,6 +78,13 @@ fn hash(name: &str) -> Option<(Box<dyn DynDigest>, usize)> {
     })
 }
 
+/// Returns the hash of data, or nothing for an unknown hash.
+pub(crate) fn hash_of(name: &str, data: &[u8]) -> Option<Vec<u8>> {
+    let (mut hash, _) = hash(name)?;
+    hash.update(data);
+    Some(hash.finalize().to_vec())
+}
+
 /// Starts HMAC (RFC 2104).
 fn keyed(name: &str, key: &[u8]) -> Option<Running> {
     let (mut inner, block) = hash(name)?;

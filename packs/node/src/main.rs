@@ -5,10 +5,12 @@
 
 mod address;
 mod bytes;
+mod ciphers;
 mod compression;
 mod engine;
 mod files;
 mod hashing;
+mod keys;
 mod library;
 mod modules;
 mod processes;
@@ -121,10 +123,12 @@ fn start(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
     let native = Object::new(ctx.clone())?;
     address::define(ctx, &native)?;
     bytes::define(ctx, &native)?;
+    ciphers::define(ctx, &native)?;
     compression::define(ctx, &native)?;
     engine::define(ctx, &native)?;
     files::define(ctx, &native)?;
     hashing::define(ctx, &native)?;
+    keys::define(ctx, &native)?;
     library::define(ctx, &native)?;
     modules::define(ctx, &native)?;
     processes::define(ctx, &native)?;
