@@ -436,8 +436,9 @@ impl SandboxRegistry {
         let Some(store) = &self.store else { return Ok(false) };
         let loaded = self.lock().get(id).map(|record| record.saved.clone());
         match loaded {
-            Some(Some(saved)) if !saved.has_ended() => saved.delete().await.map(|()| false),
             Some(None) => Ok(false),
+            // The record of a node without a lease may be old, for example its end time.
+            Some(Some(saved)) if !saved.has_ended() && store.is_here(id) => saved.delete().await.map(|()| false),
             _ if !store.is_here(id) => Err(unavailable("delete sandbox", "another node serves the sandbox; try again")),
             _ => match store.store.find(&store.api, id).await? {
                 Some(record) if record.tenant == *store.tenant => {
@@ -449,24 +450,30 @@ impl SandboxRegistry {
         }
     }
 
-    /// Removes saved sandboxes that are not in memory and have expired, or were not used for the time `idle`.
+    /// Removes a listed sandbox if it is not in memory and has expired, or was not used for the time `idle`.
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn delete_expired_saved(&self, idle: Option<Duration>) -> Result<()> {
-        let Some(store) = &self.store else { return Ok(()) };
-        let now = nanos(SystemTime::now());
-        for ListedSandbox { id, record, last_used } in store.store.list(&store.api).await? {
-            let unused = Duration::from_nanos(now.saturating_sub(last_used));
-            let is_over = record.is_expired() || (!record.paused && idle.is_some_and(|idle| unused > idle));
-            if record.tenant != *store.tenant || !is_over || self.contains(&id) {
-                continue;
-            }
-            if let SandboxLocation::Here(_guard) = store.store.locate(&store.api, &id) {
-                store.store.delete(&store.api, &id).await?;
-            }
+    pub async fn delete_if_expired(&self, listed: &ListedSandbox, idle: Option<Duration>) -> Result<()> {
+        let ListedSandbox { id, record, last_used } = listed;
+        let unused = Duration::from_nanos(nanos(SystemTime::now()).saturating_sub(*last_used));
+        let is_over = record.is_expired() || (!record.paused && idle.is_some_and(|idle| unused > idle));
+        let (Some(store), true) = (&self.store, is_over && record.tenant == *self.tenant()) else { return Ok(()) };
+        let SandboxLocation::Here(_guard) = store.store.locate(&store.api, id) else { return Ok(()) };
+        let _loading = match store.load_lock(id) {
+            Some(lock) => Some(lock.lock().await),
+            None => None,
+        };
+        // A request may have restored it since the list, and another one have closed it with a later end time.
+        let current = store.store.find(&store.api, id).await?;
+        if !self.contains(id) && current.as_ref() == Some(record) {
+            store.store.delete(&store.api, id).await?;
         }
         Ok(())
+    }
+
+    fn tenant(&self) -> &str {
+        self.store.as_ref().map_or("", |store| &store.tenant)
     }
 
     /// Saves and closes the sandboxes in memory that this node no longer serves, or soon will not. Those that could not be

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tidebox_emulators::SAVED_PROVIDERS;
+use tidebox_emulators::{SAVED_PROVIDERS, SandboxStore};
 
 use crate::service::Service;
 
@@ -32,16 +32,17 @@ impl Service {
         loop {
             tokio::time::sleep(STORE_INTERVAL).await;
             // A failure is repeated the next time.
-            let _ = self.reap_saved_once().await;
+            let _ = self.reap_saved_once(&*store).await;
             let _ = store.collect_garbage().await;
         }
     }
 
-    async fn reap_saved_once(&self) -> tidebox_core::Result<()> {
-        for account in self.accounts() {
-            let idle = account.quotas().idle.or(self.0.idle);
-            for api in SAVED_PROVIDERS {
-                self.registry_of(&account, api).delete_expired_saved(idle).await?;
+    async fn reap_saved_once(&self, store: &dyn SandboxStore) -> tidebox_core::Result<()> {
+        for api in SAVED_PROVIDERS {
+            for listed in store.list(api).await? {
+                let Some(account) = self.account(&listed.record.tenant) else { continue };
+                let idle = account.quotas().idle.or(self.0.idle);
+                self.registry_of(&account, api).delete_if_expired(&listed, idle).await?;
             }
         }
         Ok(())

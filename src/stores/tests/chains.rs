@@ -296,3 +296,23 @@ fn two_collectors_at_a_time_remove_no_pack_in_use() {
     assert_eq!(read(&*found, "large").unwrap(), noise(2, 300 << 10));
     assert_eq!(read(&*found, "base").unwrap(), noise(1, 2 << 20));
 }
+
+#[test]
+fn an_own_sandbox_is_not_deleted_after_it_was_taken_over() {
+    let all = Failing::default();
+    let (chains, other) = (store(all.clone()), store(all.clone()));
+    let (one, two) = (provider(chains.clone()), provider(other.clone()));
+    let sandbox = get(&one);
+    write(&*sandbox, "file", "one").unwrap();
+    let saved = block_on(chains.find(sandbox.id())).unwrap().unwrap();
+    write(&*get(&two), "file", "two").unwrap();
+    assert_eq!(block_on(chains.delete_own(&saved)).unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(read(&*get(&two), "file").unwrap(), b"two");
+    // A lost response to a save, and then one to the deletion.
+    all.lost.store(3, Ordering::SeqCst);
+    assert_eq!(write(&*get(&two), "file", "unknown").unwrap_err().kind(), ErrorKind::Storage);
+    all.lost.store(1, Ordering::SeqCst);
+    block_on(other.delete_own(&saved)).unwrap();
+    assert_eq!(block_on(chains.find(sandbox.id())).unwrap(), None);
+    block_on(other.delete_own(&saved)).unwrap();
+}

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tidebox_core::layer::{Call, Layer, Response};
 use tidebox_core::lock::Mutex;
-use tidebox_core::{BoxFuture, OutputSink, ProcessState, Result, SandboxBackend, SandboxId};
+use tidebox_core::{BoxFuture, ErrorKind, OutputSink, ProcessState, Result, SandboxBackend, SandboxId};
 use tidebox_kernel::Clock;
 
 use super::live::{CloseReason, LiveSandbox, SavedState};
@@ -20,7 +20,7 @@ use crate::{SandboxBuilder, VfsBackend};
 /// It is for servers that find sandboxes by id and have no index of all of them. The end of a background process is reported after
 /// what it changed was saved; its output while it runs is not. `close` saves it and frees the memory, and only
 /// [`delete`](Self::delete) removes it from the store. If another program takes it over, its next save fails with
-/// [`tidebox_core::ErrorKind::Closed`], and it is closed.
+/// [`ErrorKind::Closed`], and it is closed.
 pub struct SavedBackend {
     live: Arc<LiveSandbox>,
     store: Arc<dyn SnapshotStore>,
@@ -48,7 +48,7 @@ impl SavedBackend {
     /// `prepare` installs what the host adds to every sandbox.
     ///
     /// # Errors
-    /// [`tidebox_core::ErrorKind::Unsupported`] for a sandbox with state that cannot be saved; those of the builder and of `prepare`.
+    /// [`ErrorKind::Unsupported`] for a sandbox with state that cannot be saved; those of the builder and of `prepare`.
     pub fn create(
         builder: SandboxBuilder,
         store: Arc<dyn SnapshotStore>,
@@ -112,7 +112,7 @@ impl SavedBackend {
     /// Saves files and labels that have changed since the last save. Concurrent callers wait.
     ///
     /// # Errors
-    /// Those of the store; [`tidebox_core::ErrorKind::Closed`] if another program has taken the sandbox over.
+    /// Those of the store; [`ErrorKind::Closed`] if another program has taken the sandbox over.
     pub async fn save(&self) -> Result<()> {
         let mut saved = self.live.saved.lock().await;
         // The call that closes it saves it.
@@ -143,8 +143,8 @@ impl SavedBackend {
     pub async fn close(&self) -> Result<()> {
         self.save().await?;
         let mut saved = self.live.saved.lock().await;
-        self.live.set_closed(CloseReason::Released);
         let Some(kernel) = self.live.sandbox.take_kernel() else { return Ok(()) };
+        self.live.set_closed(CloseReason::Released);
         // Changes made while it was being saved.
         let files = kernel.lock().snapshot();
         let snapshot = self.live.sandbox.snapshot_of(files);
@@ -154,28 +154,25 @@ impl SavedBackend {
         result
     }
 
-    /// Closes it without saving, because another program may have it. The saved state stays.
-    pub async fn abandon(&self) {
-        let mut saved = self.live.saved.lock().await;
-        saved.ended = true;
-        self.live.set_closed(CloseReason::TakenOver);
-        self.live.sandbox.take_kernel();
-        self.store.release(self.live.sandbox.id());
-    }
-
     /// Removes it from the store permanently and closes it.
     ///
     /// # Errors
-    /// Those of the store. The sandbox then stays open.
+    /// Those of the store. The sandbox then stays open, unless another program has taken it over ([`ErrorKind::Closed`]): it is not
+    /// removed then.
     pub async fn delete(&self) -> Result<()> {
         let mut saved = self.live.saved.lock().await;
-        if !saved.ended {
-            self.store.delete(self.live.sandbox.id()).await?;
-        }
+        let metadata = SavedSandbox { labels: self.labels(), ..self.live.to_saved() };
+        let deleted = if saved.ended { Ok(()) } else { self.store.delete_own(&metadata).await };
+        let reason = match &deleted {
+            Ok(()) => CloseReason::Deleted,
+            Err(error) if error.kind() == ErrorKind::Closed => CloseReason::TakenOver,
+            Err(_) => return deleted,
+        };
         saved.ended = true;
-        self.live.set_closed(CloseReason::Deleted);
+        self.live.set_closed(reason);
         self.live.sandbox.take_kernel();
-        Ok(())
+        self.store.release(self.live.sandbox.id());
+        deleted
     }
 
     fn now(&self) -> u64 {
