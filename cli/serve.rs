@@ -9,7 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::emulators::{EMULATORS, Emulator, Serving, TenantPort as _};
+use crate::SavedSandboxes;
+use crate::emulators::{EMULATORS, Emulator, SAVED_PROVIDERS, Serving, TenantPort as _};
+use crate::fleet::{Fleet, FleetConfig, open_directory};
+use crate::stores::open_log;
 use anyhow::{Context as _, Result, bail};
 use tidebox_service::{
     NewToken, OtlpConfig, OtlpExporter, Server, ServerConfig, Service, ServiceConfig, Tenants, TlsFiles,
@@ -20,6 +23,12 @@ use crate::cli::sandbox;
 
 /// Default API key. It is public, so it is allowed only for loopback addresses.
 const KEY: &str = "tidebox-local";
+
+/// Minimum time of a lease: signs of life take some milliseconds each.
+const MIN_LEASE: Duration = Duration::from_secs(1);
+
+/// Minimum time to wait for a share of the sandboxes of other nodes.
+const JOIN_TIME: Duration = Duration::from_secs(30);
 
 /// A started server.
 enum Started {
@@ -52,13 +61,14 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
     // Registered before the servers start, so that no signal is missed.
     let shutdown = shutdown_signal()?;
     let reload = Reload::new(args.tenants.as_deref())?;
-    let service = service(&args, options)?;
+    let (service, store) = service(&args, options)?;
     let telemetry = OtlpConfig::from_variables(|name| std::env::var(name).ok())?;
     let exporter = telemetry.map(|config| OtlpExporter::new(&service, config)).transpose()?;
     let mut all = Vec::new();
     for (number, name) in (0..).zip(names) {
         all.push(start(&service, &args, name, port(args.listen, number)?).await?);
     }
+    let fleet = join(&service, &args, store, &all).await?;
     match print(&args, &all) {
         // The reader of the output has exited, but the servers are still useful.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -70,7 +80,7 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
         () = reload.run(&service) => {}
         () = export(exporter.as_ref()) => {}
     }
-    end(&service, all, args.drain).await?;
+    end(&service, fleet, all, args.drain).await?;
     if let Some(exporter) = exporter {
         exporter.finish().await;
     }
@@ -87,11 +97,40 @@ fn check(args: &Serve, names: &[&str]) -> Result<()> {
     if args.tls_cert.is_some() && names != [REST] {
         bail!("--tls-cert is only for the REST API; use a proxy with TLS for the other providers");
     }
+    if let (Some(store), Some(directory)) = (&args.store, &args.directory) {
+        check_directory(args, store, directory)?;
+    }
+    if args.public_url.is_some() && (names.len() != 1 || names == [REST]) {
+        bail!("--public-url is for one provider; start one command for each provider");
+    }
+    if let Some(other) = names.iter().find(|name| args.store.is_some() && !SAVED_PROVIDERS.contains(name)) {
+        bail!("cannot save the sandboxes of {other}: --store is for {}; use --provider", SAVED_PROVIDERS.join(", "));
+    }
+    Ok(())
+}
+
+/// Checks the options of one of several nodes.
+fn check_directory(args: &Serve, store: &str, directory: &str) -> Result<()> {
+    let (store, nodes) = (format!("{}/", store.trim_end_matches('/')), format!("{}/", directory.trim_end_matches('/')));
+    if store.starts_with(&nodes) || nodes.starts_with(&store) {
+        bail!("--directory must not be that of --store, or above or below it; use for example a directory next to it");
+    }
+    if args.tls_cert.is_some() {
+        bail!(
+            "--tls-cert is not for several nodes, which reach each other over HTTP; use a proxy with TLS before them"
+        );
+    }
+    if args.listen.ip().is_unspecified() && args.advertise.is_none() {
+        bail!("cannot join at {}: set the address of this host for the other nodes with --advertise", args.listen.ip());
+    }
+    if args.lease < MIN_LEASE {
+        bail!("--lease must be at least {} s", MIN_LEASE.as_secs());
+    }
     Ok(())
 }
 
 /// Creates the service of all servers.
-fn service(args: &Serve, options: Arc<SandboxArgs>) -> Result<Service> {
+fn service(args: &Serve, options: Arc<SandboxArgs>) -> Result<(Service, Option<SavedSandboxes>)> {
     let tenants = match &args.tenants {
         Some(file) => Tenants::read(file)?,
         None => Tenants::single(args.key.as_deref().unwrap_or(KEY)),
@@ -101,7 +140,42 @@ fn service(args: &Serve, options: Arc<SandboxArgs>) -> Result<Service> {
     let is_open = args.tenants.is_none() && args.key.is_none();
     let config = ServiceConfig { tenants, memory_bytes, idle: args.idle, log: args.log, is_open };
     let make = move |egress: &[String]| sandbox::builder_with_egress(&options, egress).map_err(sandbox_error);
-    Ok(Service::new(config, crate::service_sandboxes(make)))
+    let Some(url) = &args.store else { return Ok((Service::new(config, crate::service_sandboxes(make)), None)) };
+    let log = open_log(url)?;
+    let store = if args.directory.is_some() { SavedSandboxes::in_fleet(log)? } else { SavedSandboxes::new(log)? };
+    let service = Service::with_store(config, store.make_sandboxes(make), Arc::new(store.clone()));
+    Ok((service, Some(store)))
+}
+
+/// Joins the other nodes, and waits until this one has a share of the sandboxes.
+async fn join(
+    service: &Service,
+    args: &Serve,
+    store: Option<SavedSandboxes>,
+    all: &[Started],
+) -> Result<Option<Fleet>> {
+    let (Some(store), Some(url)) = (store, &args.directory) else { return Ok(None) };
+    let host = args.advertise.clone().unwrap_or_else(|| args.listen.ip().to_string());
+    let host = if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host };
+    let address = |started: &Started| match started {
+        Started::Rest(server) => (REST.to_owned(), format!("{host}:{}", server.address().port())),
+        Started::Provider(name, serving) => ((*name).to_owned(), format!("{host}:{}", serving.address().port())),
+    };
+    let addresses = all.iter().map(address).collect();
+    let config = FleetConfig { directory: open_directory(url)?, lease: args.lease, addresses };
+    let report =
+        |error: &crate::Error| eprintln!("tidebox: {error}; this node serves no sandboxes until it is reached");
+    let fleet = Fleet::join(config, &store, service.clone(), report)?;
+    let joined = async {
+        while fleet.shards() == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // Nodes that have failed are waited for as long as their leases.
+    tokio::time::timeout(JOIN_TIME.max(args.lease * 3), joined)
+        .await
+        .with_context(|| format!("cannot join: no node has given shards away; check that all use {url} and --lease"))?;
+    Ok(Some(fleet))
 }
 
 async fn start(service: &Service, args: &Serve, name: &'static str, listen: SocketAddr) -> Result<Started> {
@@ -118,10 +192,11 @@ async fn start(service: &Service, args: &Serve, name: &'static str, listen: Sock
     let key = args.key.as_deref().unwrap_or(if args.tenants.is_some() { "TOKEN" } else { KEY });
     let emulator = Emulator { provider: name.to_owned(), key: key.to_owned() };
     let serving = match &args.tenants {
-        Some(_) => emulator.serve_tenants(listen, Arc::new(service.clone())).await,
+        Some(_) => emulator.serve_tenants(listen, Arc::new(service.clone()), args.public_url.as_deref()).await,
         None => {
             let registry = service.registry("default", name).context("the tenant does not exist")?;
-            emulator.serve_observed(listen, registry, |router| service.observe(name, router)).await
+            let url = args.public_url.as_deref();
+            emulator.serve_observed(listen, registry, url, |router| service.observe(name, router)).await
         }
     };
     Ok(Started::Provider(name, serving.with_context(|| format!("cannot serve {name} at {listen}"))?))
@@ -176,7 +251,7 @@ impl<'a> Reload<'a> {
 }
 
 /// Ends all servers: running requests may end within the time of `--drain`, or until a second signal.
-async fn end(service: &Service, all: Vec<Started>, limit: Duration) -> Result<()> {
+async fn end(service: &Service, fleet: Option<Fleet>, all: Vec<Started>, limit: Duration) -> Result<()> {
     let again = shutdown_signal()?;
     tokio::select! {
         has_ended = service.drain(limit) => if !has_ended {
@@ -184,8 +259,13 @@ async fn end(service: &Service, all: Vec<Started>, limit: Duration) -> Result<()
         },
         () = again => eprintln!("tidebox: stopping requests that still run, after a second signal"),
     }
+    if let Some(fleet) = fleet
+        && let Err(error) = fleet.leave().await
+    {
+        eprintln!("tidebox: cannot leave the directory of nodes: {error}; others take the sandboxes after the lease");
+    }
     // Ends the commands that still run, so that their requests get a response.
-    service.close_all().await;
+    service.end_all().await;
     for started in all {
         match started {
             Started::Rest(server) => server.end().await,
@@ -245,7 +325,10 @@ fn print(args: &Serve, all: &[Started]) -> io::Result<()> {
             }
         }
     }
-    writeln!(out, "# ready; Ctrl-C stops the servers and deletes all sandboxes")?;
+    match &args.store {
+        Some(url) => writeln!(out, "# ready; Ctrl-C stops the servers; the sandboxes stay in {url}")?,
+        None => writeln!(out, "# ready; Ctrl-C stops the servers and deletes all sandboxes")?,
+    }
     out.flush()
 }
 

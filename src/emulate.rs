@@ -48,7 +48,7 @@ pub async fn emulate(
 /// Returns the registry of an emulator, for [`tidebox_emulators::Emulator`]. `make` creates the builder of each sandbox. The
 /// sandboxes have the user and the home directory of the provider's image, and snapshots.
 pub fn emulated_sandboxes(make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> SandboxRegistry {
-    let made = move |new| make().and_then(|builder| make_sandbox(builder, new));
+    let made = move |new| make().and_then(|builder| make_unsaved(builder, new));
     SandboxRegistry::new(Arc::new(move |new| Box::pin(std::future::ready(made(new)))))
 }
 
@@ -58,10 +58,22 @@ pub fn emulated_sandboxes(make: impl Fn() -> Result<SandboxBuilder> + Send + Syn
 pub fn service_sandboxes(
     make: impl Fn(&[String]) -> Result<SandboxBuilder> + Send + Sync + 'static,
 ) -> tidebox_service::MakeSandbox {
-    Arc::new(move |spec| make_sandbox(make(&spec.egress)?, spec.new))
+    Arc::new(move |spec| {
+        let made = make(&spec.egress).and_then(|builder| make_unsaved(builder, spec.new));
+        Box::pin(std::future::ready(made))
+    })
 }
 
-fn make_sandbox(mut builder: SandboxBuilder, new: NewSandbox) -> Result<MadeSandbox> {
+/// Creates a sandbox that ends with the process.
+pub(crate) fn make_unsaved(builder: SandboxBuilder, new: NewSandbox) -> Result<MadeSandbox> {
+    let user = new.user;
+    let backend = Arc::new(configure(builder, new).build()?);
+    prepare(&backend, user)?;
+    parts(&backend)
+}
+
+/// Applies the options of a new sandbox.
+pub(crate) fn configure(mut builder: SandboxBuilder, new: NewSandbox) -> SandboxBuilder {
     if let Some(bytes) = new.memory_bytes {
         let mut limits = builder.current_limits().clone();
         limits.sandbox_memory_bytes = limits.sandbox_memory_bytes.min(bytes);
@@ -80,16 +92,22 @@ fn make_sandbox(mut builder: SandboxBuilder, new: NewSandbox) -> Result<MadeSand
     for (name, value) in new.env {
         builder = builder.env(name, value);
     }
-    let backend = Arc::new(builder.build()?);
-    if let Some(user) = new.user {
-        install_user(&backend, user)?;
-    }
+    builder
+}
+
+/// Installs what every sandbox of a user has.
+pub(crate) fn prepare(backend: &VfsBackend, user: Option<ImageUser>) -> Result<()> {
+    user.map_or(Ok(()), |user| install_user(backend, user))
+}
+
+/// Returns a sandbox with access to its snapshots and ports.
+pub(crate) fn parts(backend: &Arc<VfsBackend>) -> Result<MadeSandbox> {
     let snapshot = {
-        let backend = Arc::clone(&backend);
+        let backend = Arc::clone(backend);
         Arc::new(move || Ok(FileSnapshot(Arc::new(backend.snapshot()?)))) as TakeSnapshot
     };
     let restore = {
-        let backend = Arc::clone(&backend);
+        let backend = Arc::clone(backend);
         Arc::new(move |snapshot: &FileSnapshot| match snapshot.0.downcast_ref::<Snapshot>() {
             Some(files) => backend.restore(files),
             None => {
@@ -98,8 +116,8 @@ fn make_sandbox(mut builder: SandboxBuilder, new: NewSandbox) -> Result<MadeSand
             }
         }) as RestoreSnapshot
     };
-    let ports = sandbox_ports(&backend)?;
-    Ok(MadeSandbox { sandbox: backend, snapshot: Some(snapshot), restore: Some(restore), ports: Some(ports) })
+    let (sandbox, ports) = (Arc::clone(backend) as _, Some(sandbox_ports(backend)?));
+    Ok(MadeSandbox { sandbox, snapshot: Some(snapshot), restore: Some(restore), ports, saved: None })
 }
 
 /// Returns access to the servers of a sandbox. It does not keep the sandbox alive.

@@ -27,6 +27,8 @@ mod confine;
 mod doc_tests;
 #[cfg(feature = "emulators")]
 mod emulate;
+#[cfg(feature = "service")]
+pub mod fleet;
 mod pack;
 mod pip;
 #[cfg(feature = "ports")]
@@ -36,6 +38,8 @@ mod provider;
 mod providers;
 mod python_session;
 mod runtime;
+#[cfg(feature = "service")]
+mod saved_service;
 pub mod stores;
 mod system;
 
@@ -57,6 +61,8 @@ pub use provider::{ProviderBuilder, provider};
 pub use providers::{LOCAL, create_sandbox, provider_by_name};
 pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession, SavedPythonSession};
 pub use runtime::{Runtime, RuntimeConfig, sandbox, set_installation, write_archive};
+#[cfg(feature = "service")]
+pub use saved_service::SavedSandboxes;
 pub use stores::{ChainStore, DirStore, FolderLog, SaveLog};
 pub use tidebox_core::*;
 #[cfg(feature = "emulators")]

@@ -20,7 +20,7 @@ mod generation;
 mod legacy;
 mod log;
 mod memory;
-mod name;
+pub(crate) mod name;
 #[cfg(feature = "object-store")]
 mod object_storage;
 mod objects;

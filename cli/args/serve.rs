@@ -38,6 +38,27 @@ pub(crate) struct Serve {
     /// Prints a new token and its hash for the file of --tenants, and exits
     #[arg(long)]
     pub(crate) new_token: bool,
+    /// Saves the sandboxes of rest, e2b and daytona at this URL, so that they survive the end of the command
+    ///
+    /// The URL of a directory, as in file:///var/lib/tidebox, or of a bucket, as in s3://bucket/path, if the command was built with
+    /// the feature object-store. A response is sent after the changes of its request are durable there.
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    /// Directory of nodes at this URL: several commands with the same store and directory share the sandboxes
+    ///
+    /// The URL of a directory of files that all nodes share, or of a part of a bucket, other than that of the store. A request that
+    /// reaches another node than that of its sandbox is passed on.
+    #[arg(long, value_name = "URL", requires = "store")]
+    pub(crate) directory: Option<String>,
+    /// Host name or address at which the other nodes reach this one [default: that of --listen]
+    #[arg(long, value_name = "HOST", requires = "directory")]
+    pub(crate) advertise: Option<String>,
+    /// Time without a sign of life after which other nodes take the sandboxes of a node; the same for all nodes
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10")]
+    pub(crate) lease: Duration,
+    /// URL at which clients reach the provider, if it is behind a proxy; only with one --provider
+    #[arg(long, value_name = "URL")]
+    pub(crate) public_url: Option<String>,
     /// Closes a sandbox after this time without calls
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) idle: Option<Duration>,

@@ -13,20 +13,27 @@ pub mod e2b;
 mod entries;
 mod fault;
 mod form;
+mod hop;
 mod input;
 pub mod langsmith;
 pub mod modal;
 mod preview;
 mod registry;
 pub mod runloop;
+mod saved;
 mod serve;
 mod tenants;
 mod terminal;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
+pub use hop::routed;
 pub use registry::{
     ConnectError, ConnectPort, ExposePort, FileSnapshot, HostPort, ImageUser, MadeSandbox, MakeSandbox, NewSandbox,
     PortConnection, RestoreSnapshot, SandboxPorts, SandboxRecord, SandboxRegistry, TakeSnapshot, random_token,
+};
+pub use saved::{
+    ListedSandbox, RegistryStore, SAVED_PROVIDERS, SandboxLocation, SandboxStore, SavedOrigin, SavedRecord,
+    SavedSandbox, save_before_response,
 };
 pub use serve::{EMULATORS, Emulator, Serving};
 pub use tenants::{TenantName, TenantPort};

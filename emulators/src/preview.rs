@@ -19,7 +19,8 @@ use sha2::{Digest as _, Sha256};
 use tidebox_core::BoxFuture;
 
 pub(crate) use address::{Domain, PreviewAddress};
-pub(crate) use connection::{PreviewTarget, Traffic, TrafficChanges};
+pub(crate) use connection::{ConnectionEnd, PreviewTarget, Traffic, TrafficChanges};
+pub(crate) use http::send_over;
 
 use crate::form::discard;
 

@@ -12,6 +12,7 @@ use tidebox_core::{BoxFuture, Error, ErrorKind, Result, SandboxBackend};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::preview::{PreviewTarget, Traffic, TrafficChanges};
+use crate::saved::{self, RegistryStore, SavedOrigin, SavedSandbox};
 
 /// Creates a sandbox as the provider's image defines it.
 pub type MakeSandbox = Arc<dyn Fn(NewSandbox) -> BoxFuture<'static, Result<MadeSandbox>> + Send + Sync>;
@@ -84,6 +85,10 @@ pub struct NewSandbox {
     pub snapshot: Option<FileSnapshot>,
     /// Memory of all its processes together, in bytes. `None` is the default of the function that makes sandboxes.
     pub memory_bytes: Option<u64>,
+    /// Never saved, for example because it ends with one request.
+    pub is_temporary: bool,
+    /// Set by a registry with a store: the sandbox is saved there.
+    pub saved: Option<SavedOrigin>,
 }
 
 /// The user of a provider's image, as `whoami`, `$USER` and `$HOME` report it.
@@ -106,6 +111,8 @@ pub struct MadeSandbox {
     pub restore: Option<RestoreSnapshot>,
     /// Reaches its servers. `None` if its backend has no ports.
     pub ports: Option<SandboxPorts>,
+    /// Saves it. `None` unless [`NewSandbox::saved`] was set.
+    pub saved: Option<Arc<dyn SavedSandbox>>,
 }
 
 impl fmt::Debug for MadeSandbox {
@@ -145,6 +152,10 @@ pub struct SandboxRecord {
     pub ports: Option<SandboxPorts>,
     /// Connections from outside to its servers.
     pub(crate) traffic: Traffic,
+    /// Last saved time of use of a sandbox that is only listed. `None` for one in memory.
+    pub last_used: Option<Instant>,
+    /// Saves it, if the registry has a store and it is in memory.
+    pub(crate) saved: Option<Arc<dyn SavedSandbox>>,
 }
 
 impl SandboxRecord {
@@ -156,9 +167,9 @@ impl SandboxRecord {
 
 /// Takes and restores the snapshots of a sandbox.
 #[derive(Clone)]
-struct Snapshots {
-    take: Option<TakeSnapshot>,
-    restore: Option<RestoreSnapshot>,
+pub(crate) struct Snapshots {
+    pub(crate) take: Option<TakeSnapshot>,
+    pub(crate) restore: Option<RestoreSnapshot>,
 }
 
 /// All sandboxes of one emulator.
@@ -167,6 +178,7 @@ pub struct SandboxRegistry {
     make: MakeSandbox,
     snapshots: Arc<Mutex<BTreeMap<String, Snapshots>>>,
     sandboxes: Arc<Mutex<BTreeMap<String, SandboxRecord>>>,
+    pub(crate) store: Option<RegistryStore>,
 }
 
 impl fmt::Debug for SandboxRegistry {
@@ -178,10 +190,15 @@ impl fmt::Debug for SandboxRegistry {
 impl SandboxRegistry {
     /// Creates an empty registry whose sandboxes are created by `make`.
     pub fn new(make: MakeSandbox) -> Self {
-        Self { make, snapshots: Arc::default(), sandboxes: Arc::default() }
+        Self { make, snapshots: Arc::default(), sandboxes: Arc::default(), store: None }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, SandboxRecord>> {
+    /// Creates a registry whose sandboxes are saved in a store, and found there again.
+    pub fn with_store(make: MakeSandbox, store: RegistryStore) -> Self {
+        Self { store: Some(store), ..Self::new(make) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, SandboxRecord>> {
         self.sandboxes.lock()
     }
 
@@ -193,24 +210,39 @@ impl SandboxRegistry {
         &self,
         id: String,
         labels: BTreeMap<String, String>,
-        new: NewSandbox,
+        mut new: NewSandbox,
     ) -> Result<SandboxRecord> {
+        let (token, created_at) = (random_token()?, Instant::now());
+        if !new.is_temporary {
+            new.saved = self.origin_of_new(&id, &labels, &token, &new);
+        }
         let made = (self.make)(new).await?;
         let record = SandboxRecord {
             sandbox: made.sandbox,
             labels,
-            token: random_token()?,
-            created_at: Instant::now(),
+            token,
+            created_at,
             expires_at: None,
             paused: false,
             metadata: BTreeMap::new(),
             ports: made.ports,
             traffic: Traffic::default(),
+            last_used: None,
+            saved: made.saved,
         };
         let snapshots = Snapshots { take: made.snapshot, restore: made.restore };
-        self.snapshots.lock().insert(id.clone(), snapshots);
-        self.lock().insert(id, record.clone());
+        self.insert(&id, record.clone(), snapshots);
+        self.save_with_response(&id).await?;
         Ok(record)
+    }
+
+    pub(crate) fn insert(&self, id: &str, record: SandboxRecord, snapshots: Snapshots) {
+        self.snapshots.lock().insert(id.to_owned(), snapshots);
+        self.lock().insert(id.to_owned(), record);
+    }
+
+    pub(crate) async fn make(&self, new: NewSandbox) -> Result<MadeSandbox> {
+        (self.make)(new).await
     }
 
     /// Takes a snapshot of the files of a sandbox.
@@ -235,7 +267,10 @@ impl SandboxRegistry {
     pub fn restore_snapshot(&self, id: &str, snapshot: &FileSnapshot) -> Result<()> {
         let restore = self.snapshots.lock().get(id).and_then(|snapshots| snapshots.restore.clone());
         match restore {
-            Some(restore) => restore(snapshot),
+            Some(restore) => {
+                saved::touch(self, id);
+                restore(snapshot)
+            }
             None => {
                 let message = "cannot restore a snapshot: the sandbox does not exist, or its backend has no snapshots";
                 Err(Error::new(ErrorKind::InvalidRequest, "restore", message))
@@ -269,14 +304,33 @@ impl SandboxRegistry {
         Arc::ptr_eq(&self.sandboxes, &other.sandboxes)
     }
 
-    /// Returns the sandbox with this id, `None` if it does not exist or has expired.
+    /// Returns the sandbox with this id, `None` if it does not exist or has expired. One that is only in the store is restored; if
+    /// that fails, the response of the current request is an error.
     pub async fn find(&self, id: &str) -> Option<SandboxRecord> {
+        self.close_expired().await;
+        match self.store.is_some() {
+            true => self.find_saved(id).await,
+            false => self.lock().get(id).cloned(),
+        }
+    }
+
+    /// Returns the sandbox with this id if it is in memory and has not expired.
+    pub(crate) async fn find_loaded(&self, id: &str) -> Option<SandboxRecord> {
         self.close_expired().await;
         self.lock().get(id).cloned()
     }
 
-    /// Returns all sandboxes with these labels, ordered by id.
+    /// Returns all sandboxes with these labels, ordered by id, including those that are only in the store.
     pub async fn list(&self, labels: &BTreeMap<String, String>) -> Vec<(String, SandboxRecord)> {
+        let loaded = self.list_loaded(labels).await;
+        match self.store.is_some() {
+            true => self.list_saved(labels, loaded).await,
+            false => loaded,
+        }
+    }
+
+    /// Returns the sandboxes with these labels that are in memory, ordered by id.
+    pub async fn list_loaded(&self, labels: &BTreeMap<String, String>) -> Vec<(String, SandboxRecord)> {
         self.close_expired().await;
         let has_labels =
             |sandbox: &SandboxRecord| labels.iter().all(|(name, value)| sandbox.labels.get(name) == Some(value));
@@ -292,6 +346,8 @@ impl SandboxRegistry {
         let mut sandboxes = self.lock();
         let Some(record) = sandboxes.get_mut(id) else { return false };
         change(record);
+        record.note_for_store();
+        saved::touch(self, id);
         match record.paused {
             true => record.traffic.end_all(),
             false => record.traffic.note_update(),
@@ -319,14 +375,27 @@ impl SandboxRegistry {
     fn downgrade(&self) -> impl Fn() -> Option<Self> + Send + use<> {
         let make = Arc::clone(&self.make);
         let (snapshots, sandboxes) = (Arc::downgrade(&self.snapshots), Arc::downgrade(&self.sandboxes));
+        let store = self.store.clone();
         move || {
             let (snapshots, sandboxes) = (snapshots.upgrade()?, sandboxes.upgrade()?);
-            Some(Self { make: Arc::clone(&make), snapshots, sandboxes })
+            Some(Self { make: Arc::clone(&make), snapshots, sandboxes, store: store.clone() })
         }
     }
 
-    /// Closes a sandbox; false if it does not exist.
+    /// Closes a sandbox, and removes it from the store; false if it does not exist.
     pub async fn close(&self, id: &str) -> bool {
+        match self.delete_saved(id).await {
+            Ok(was_saved) => self.close_loaded(id).await || was_saved,
+            Err(error) => {
+                // It stays, and the response of the request is the error.
+                saved::fail(error);
+                true
+            }
+        }
+    }
+
+    /// Closes a sandbox that is in memory; false if it is not. With a store it stays there.
+    pub(crate) async fn close_loaded(&self, id: &str) -> bool {
         self.snapshots.lock().remove(id);
         let sandbox = self.lock().remove(id);
         match sandbox {
@@ -342,12 +411,22 @@ impl SandboxRegistry {
 }
 
 impl SandboxRegistry {
-    /// Closes all sandboxes.
+    /// Closes all sandboxes, and removes them from the store.
     pub async fn close_all(&self) {
-        let names: Vec<String> = self.lock().keys().cloned().collect();
-        for id in names {
+        for id in self.loaded_ids() {
             self.close(&id).await;
         }
+    }
+
+    /// Ends with the program: closes all sandboxes, which stay in the store, if there is one.
+    pub async fn end(&self) {
+        for id in self.loaded_ids() {
+            self.close_loaded(&id).await;
+        }
+    }
+
+    pub(crate) fn loaded_ids(&self) -> Vec<String> {
+        self.lock().keys().cloned().collect()
     }
 }
 
@@ -355,7 +434,7 @@ impl SandboxRegistry {
 /// the only one. Connections do not keep the registry alive, whose sandboxes end with the emulator.
 async fn wait_for_end(registry: impl Fn() -> Option<SandboxRegistry>, id: String, mut changes: TrafficChanges) {
     while let Some(registry) = registry() {
-        let Some(sandbox) = registry.find(&id).await else { return };
+        let Some(sandbox) = registry.find_loaded(&id).await else { return };
         let expires_at = sandbox.expires_at;
         drop((sandbox, registry));
         let expired = async {

@@ -77,7 +77,8 @@ impl Emulator {
         self.serve_over(listener, registry, url.to_owned())
     }
 
-    /// Serves at `listen`, with a layer round the routes of the provider.
+    /// Serves at `listen`, with a layer round the routes of the provider. Clients receive and use `public_url`, which has no trailing
+    /// slash, if the server is behind a proxy.
     ///
     /// # Errors
     /// Same as [`serve`](Self::serve).
@@ -85,25 +86,33 @@ impl Emulator {
         self,
         listen: SocketAddr,
         registry: SandboxRegistry,
+        public_url: Option<&str>,
         observe: impl FnOnce(Router) -> Router,
     ) -> std::io::Result<Serving> {
         let listener = TcpListener::bind(listen).await?;
-        let url = format!("http://{}", listener.local_addr()?);
+        let url = url_of(&listener, public_url)?;
         let mut routes = routes(&self.provider, registry.clone(), &url, &self.key)?;
         let faults = FaultInjector::default();
         routes.api = observe(with_faults(routes.api, &faults));
         let variables = std::mem::take(&mut routes.variables);
-        self.start(listener, Started { registry, url, variables, faults }, routes.into_router())
+        let router = crate::hop::routed(routes.into_router(), registry.sandbox_store(), &self.provider);
+        self.start(listener, Started { registry, url, variables, faults }, router)
     }
 
     /// Serves at `listen` for several tenants: each one has its own sandboxes and routes, and no request of one reaches those of
-    /// another. The key of `self` is only printed. Faults cannot be injected.
+    /// another. The key of `self` is only printed. Faults cannot be injected. `public_url` is as for
+    /// [`serve_observed`](Self::serve_observed).
     ///
     /// # Errors
     /// Same as [`serve`](Self::serve).
-    pub async fn serve_tenants(self, listen: SocketAddr, tenants: Arc<dyn TenantPort>) -> std::io::Result<Serving> {
+    pub async fn serve_tenants(
+        self,
+        listen: SocketAddr,
+        tenants: Arc<dyn TenantPort>,
+        public_url: Option<&str>,
+    ) -> std::io::Result<Serving> {
         let listener = TcpListener::bind(listen).await?;
-        let url = format!("http://{}", listener.local_addr()?);
+        let url = url_of(&listener, public_url)?;
         // They send the provider's response to requests that belong to no tenant. No request has their key.
         let empty = SandboxRegistry::new(Arc::new(|_| {
             Box::pin(std::future::ready(Err(tidebox_core::Error::closed("create sandbox"))))
@@ -113,7 +122,9 @@ impl Emulator {
         without.api = tenants.observe(&self.provider, without.api);
         let shown = std::mem::take(&mut without.variables).into_iter();
         let variables = shown.map(|(name, value)| (name, value.replace(&key, &self.key))).collect();
+        let store = tenants.store();
         let router = crate::tenants::router(tenants, &self.provider, &url, without.into_router());
+        let router = crate::hop::routed(router, store, &self.provider);
         let started = Started { registry: empty, url, variables, faults: FaultInjector::default() };
         self.start(listener, started, router)
     }
@@ -144,6 +155,14 @@ impl Emulator {
             let _ = serving.await;
         });
         Ok(Serving { provider: self.provider, key: self.key, address, url, variables, registry, faults, stop, task })
+    }
+}
+
+/// Returns the URL for clients.
+fn url_of(listener: &TcpListener, public: Option<&str>) -> std::io::Result<String> {
+    match public {
+        Some(url) => Ok(url.trim_end_matches('/').to_owned()),
+        None => Ok(format!("http://{}", listener.local_addr()?)),
     }
 }
 
@@ -178,7 +197,8 @@ impl Routes {
 /// # Errors
 /// The provider is not one of [`EMULATORS`].
 pub(crate) fn routes(provider: &str, registry: SandboxRegistry, url: &str, key: &str) -> std::io::Result<Routes> {
-    let (api, previews, variables) = match provider {
+    let saved = registry.store.is_some().then(|| (registry.clone(), Arc::<str>::from(provider)));
+    let (mut api, previews, variables) = match provider {
         "daytona" => {
             let (router, previews) = crate::daytona::router(registry, url, key);
             (router, Some(previews), crate::daytona::variables(url, key))
@@ -205,6 +225,9 @@ pub(crate) fn routes(provider: &str, registry: SandboxRegistry, url: &str, key: 
             return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
         }
     };
+    if let Some(saved) = saved {
+        api = api.layer(axum::middleware::from_fn_with_state(saved, crate::saved::route));
+    }
     Ok(Routes { api, previews, variables })
 }
 
@@ -234,11 +257,11 @@ fn with_faults(router: Router, faults: &FaultInjector) -> Router {
 }
 
 impl Serving {
-    /// Stops accepting requests and closes all sandboxes with their processes. Returns when done.
+    /// Stops accepting requests and closes all sandboxes with their processes. Saved ones stay in their store. Returns when done.
     pub async fn end(self) {
         // The server may have ended with its runtime.
         let _ = self.stop.send(());
-        self.registry.close_all().await;
+        self.registry.end().await;
         // Do not wait for clients that keep a connection open.
         let _ = tokio::time::timeout(LAST_REQUESTS, self.task).await;
     }

@@ -19,6 +19,7 @@ use tidebox_core::{Error, ErrorKind};
 use tower_service::Service as _;
 
 use crate::registry::{SandboxRegistry, random_token};
+use crate::saved::{SandboxStore, is_id, unavailable_response};
 
 /// Status of a creation denied by a quota.
 pub(crate) const QUOTA_STATUS: u16 = 429;
@@ -39,6 +40,9 @@ pub trait TenantPort: Send + Sync + fmt::Debug {
 
     /// Returns the tenant's sandboxes for a provider, the same ones for every call. `None` if the tenant does not exist any more.
     fn registry(&self, tenant: &str, provider: &str) -> Option<SandboxRegistry>;
+
+    /// Returns the store of all sandboxes, if they are saved.
+    fn store(&self) -> Option<Arc<dyn SandboxStore>>;
 
     /// Adds layers to the routes of a provider, for example a log.
     fn observe(&self, provider: &str, router: Router) -> Router;
@@ -86,7 +90,14 @@ async fn serve(State(dispatch): State<Dispatch>, mut request: Request) -> Respon
     if let Some((tenant, routes)) = all.iter().find(|(_, routes)| ids.iter().any(|id| routes.registry.contains(id))) {
         return call_as(tenant, routes.clone(), request).await;
     }
-    dispatch.offer(all, request).await
+    match dispatch.saved_tenant(&ids).await {
+        Ok(Some(tenant)) => match dispatch.routes_of(&tenant) {
+            Some(routes) => call_as(&tenant, routes, request).await,
+            None => call(dispatch.without, request).await,
+        },
+        Ok(None) => dispatch.offer(all, request).await,
+        Err(error) => unavailable_response(&error),
+    }
 }
 
 impl Dispatch {
@@ -109,6 +120,17 @@ impl Dispatch {
         let made = TenantRoutes { registry, key, router: made.into_router() };
         routes.insert(tenant.to_owned(), made.clone());
         Some(made)
+    }
+
+    /// Returns the tenant of a saved sandbox that may not be in memory.
+    async fn saved_tenant(&self, ids: &[String]) -> tidebox_core::Result<Option<String>> {
+        let Some(store) = self.tenants.store() else { return Ok(None) };
+        for id in ids.iter().filter(|id| is_id(&self.provider, id)) {
+            if let Some(record) = store.find(&self.provider, id).await? {
+                return Ok(Some(record.tenant));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the routes of all tenants that exist.
@@ -169,7 +191,7 @@ fn replace_token(headers: &mut HeaderMap, key: &str) {
 }
 
 /// Returns all that may be the id of a sandbox: parts of the path, of the host and of the headers that name one.
-fn sandbox_ids(request: &Request) -> Vec<String> {
+pub(crate) fn sandbox_ids(request: &Request) -> Vec<String> {
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let mut ids: Vec<String> = request.uri().path().split('/').map(str::to_owned).collect();
     ids.extend(text("e2b-sandbox-id"));

@@ -174,11 +174,21 @@ impl Account {
 
     /// Closes all sandboxes.
     pub(crate) async fn close(&self) {
-        let registries: Vec<_> = self.registries.lock().values().cloned().collect();
-        for registry in registries {
+        for registry in self.all_registries() {
             registry.close_all().await;
         }
         self.snapshots.lock().clear();
+    }
+
+    /// Closes all sandboxes at the end of the program. Saved ones stay in the store.
+    pub(crate) async fn end(&self) {
+        for registry in self.all_registries() {
+            registry.end().await;
+        }
+    }
+
+    pub(crate) fn all_registries(&self) -> Vec<SandboxRegistry> {
+        self.registries.lock().values().cloned().collect()
     }
 }
 

@@ -19,6 +19,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::json;
+use tidebox_emulators::{routed, save_before_response};
 
 pub(crate) use auth::Caller;
 pub(crate) use error::ApiError;
@@ -59,8 +60,10 @@ impl Service {
             .fallback(not_found)
             .method_not_allowed_fallback(not_allowed)
             .layer(DefaultBodyLimit::max(BODY_BYTES))
+            .layer(axum::middleware::from_fn(save_before_response))
             .layer(axum::middleware::from_fn(auth::check_origin))
             .with_state(self.clone());
+        let routes = routed(routes, self.0.store.clone(), crate::service::REST);
         let observed = crate::log::observed(self, crate::service::REST, routes);
         // Outside of the layer that denies requests while the service drains.
         observed.merge(self.health())
@@ -80,8 +83,10 @@ impl Service {
 }
 
 async fn ready(State(service): State<Service>) -> (StatusCode, &'static str) {
+    let is_joining = service.0.store.as_ref().is_some_and(|store| !store.is_ready());
     match service.0.drain.is_draining() {
         true => (StatusCode::SERVICE_UNAVAILABLE, "draining\n"),
+        false if is_joining => (StatusCode::SERVICE_UNAVAILABLE, "joining\n"),
         false => (StatusCode::OK, "ready\n"),
     }
 }

@@ -6,8 +6,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
-use tidebox_core::{Result, SandboxBackend, SandboxId};
-use tidebox_emulators::{MadeSandbox, NewSandbox, SandboxRegistry, TenantPort};
+use tidebox_core::{BoxFuture, Result, SandboxBackend, SandboxId};
+use tidebox_emulators::{
+    MadeSandbox, NewSandbox, RegistryStore, SAVED_PROVIDERS, SandboxRegistry, SandboxStore, TenantPort,
+};
 
 use crate::account::Account;
 use crate::drain::Drain;
@@ -27,7 +29,7 @@ pub struct SandboxSpec {
 }
 
 /// Creates sandboxes.
-pub type MakeSandbox = Arc<dyn Fn(SandboxSpec) -> Result<MadeSandbox> + Send + Sync>;
+pub type MakeSandbox = Arc<dyn Fn(SandboxSpec) -> BoxFuture<'static, Result<MadeSandbox>> + Send + Sync>;
 
 /// Configuration of a service.
 #[derive(Clone, Debug)]
@@ -63,6 +65,7 @@ pub(crate) struct Shared {
     pub(crate) drain: Drain,
     pub(crate) spans: Arc<Spans>,
     pub(crate) log: RequestLog,
+    pub(crate) store: Option<Arc<dyn SandboxStore>>,
 }
 
 impl fmt::Debug for Service {
@@ -74,6 +77,16 @@ impl fmt::Debug for Service {
 impl Service {
     /// Creates a service whose sandboxes are created by `make`.
     pub fn new(config: ServiceConfig, make: MakeSandbox) -> Self {
+        Self::create(config, make, None)
+    }
+
+    /// Creates a service whose sandboxes are created by `make` and saved in a store. Those of providers other than
+    /// [`SAVED_PROVIDERS`] are not saved.
+    pub fn with_store(config: ServiceConfig, make: MakeSandbox, store: Arc<dyn SandboxStore>) -> Self {
+        Self::create(config, make, Some(store))
+    }
+
+    fn create(config: ServiceConfig, make: MakeSandbox, store: Option<Arc<dyn SandboxStore>>) -> Self {
         let service = Self(Arc::new(Shared {
             make,
             tenants: Mutex::default(),
@@ -86,6 +99,7 @@ impl Service {
             drain: Drain::default(),
             spans: Arc::default(),
             log: RequestLog::new(config.log),
+            store,
         }));
         service.set_tenants(config.tenants);
         service
@@ -147,26 +161,33 @@ impl Service {
             return registry.clone();
         }
         let (service, owner) = (Arc::downgrade(&self.0), Arc::downgrade(account));
-        let registry = SandboxRegistry::new(Arc::new(move |new| {
-            let made = match (service.upgrade(), owner.upgrade()) {
-                (Some(service), Some(account)) => Self(service).make(&account, new),
-                _ => Err(tidebox_core::Error::closed("create sandbox")),
-            };
-            Box::pin(std::future::ready(made))
-        }));
+        let make: tidebox_emulators::MakeSandbox = Arc::new(move |new| {
+            let (service, owner) = (service.upgrade(), owner.upgrade());
+            Box::pin(async move {
+                match (service, owner) {
+                    (Some(service), Some(account)) => Self(service).make(&account, new).await,
+                    _ => Err(tidebox_core::Error::closed("create sandbox")),
+                }
+            })
+        });
+        let store = self.0.store.as_ref().filter(|_| SAVED_PROVIDERS.contains(&api));
+        let registry = match store {
+            Some(store) => SandboxRegistry::with_store(make, RegistryStore::new(Arc::clone(store), api, &account.name)),
+            None => SandboxRegistry::new(make),
+        };
         registries.insert(api.to_owned(), registry.clone());
         registry
     }
 
     /// Creates a sandbox within the quotas of an account.
-    fn make(&self, account: &Arc<Account>, mut new: NewSandbox) -> Result<MadeSandbox> {
+    async fn make(&self, account: &Arc<Account>, mut new: NewSandbox) -> Result<MadeSandbox> {
         // A sandbox has at most the memory of the service's options.
         let memory_bytes = new.memory_bytes.map_or(self.0.memory_bytes, |bytes| bytes.min(self.0.memory_bytes));
         let lease = account.reserve(memory_bytes).inspect_err(|error| {
             self.0.metrics.count_refusal(&account.name, error);
         })?;
         new.memory_bytes = Some(lease.memory_bytes);
-        let made = (self.0.make)(SandboxSpec { new, egress: account.quotas().egress })?;
+        let made = (self.0.make)(SandboxSpec { new, egress: account.quotas().egress }).await?;
         let activity = Arc::new(Activity::default());
         self.0.activities.lock().insert(made.sandbox.id().clone(), Arc::downgrade(&activity));
         let sandbox = meter::metered(meter::Metered {
@@ -191,10 +212,19 @@ impl Service {
         self.0.activities.lock().retain(|_, activity| activity.strong_count() > 0);
     }
 
-    /// Closes all sandboxes of all tenants.
-    pub async fn close_all(&self) {
+    /// Closes all sandboxes of all tenants. With a store they stay there.
+    pub async fn end_all(&self) {
         for account in self.accounts() {
-            account.close().await;
+            account.end().await;
+        }
+    }
+
+    /// Saves and closes the sandboxes in memory for which `is_released` is true, because another node will serve them.
+    pub async fn release(&self, is_released: &(dyn Fn(&str) -> bool + Send + Sync)) {
+        for account in self.accounts() {
+            for registry in account.all_registries() {
+                registry.release(is_released).await;
+            }
         }
     }
 }
@@ -207,6 +237,10 @@ impl TenantPort for Service {
     fn registry(&self, tenant: &str, provider: &str) -> Option<SandboxRegistry> {
         let account = self.account(tenant)?;
         Some(self.registry_of(&account, provider))
+    }
+
+    fn store(&self) -> Option<Arc<dyn SandboxStore>> {
+        self.0.store.clone()
     }
 
     fn observe(&self, provider: &str, router: axum::Router) -> axum::Router {

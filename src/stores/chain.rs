@@ -341,6 +341,31 @@ impl ChainStore {
         Err(Error::new(ErrorKind::Storage, "delete sandbox", message).with_context("sandbox", id.as_str()))
     }
 
+    /// Appends the end after the position of this program, which another program that has taken the sandbox over has left.
+    async fn remove_own(&self, sandbox: &SavedSandbox) -> Result<()> {
+        let id = &sandbox.id;
+        for _ in 0..SAVE_ATTEMPTS {
+            let state = match self.state(id) {
+                Some(state) if state.head.number > 0 => state,
+                // The first save has failed, and may be there nevertheless. No other program can have found the sandbox before.
+                Some(_) => return self.remove(id).await,
+                None => return Ok(()),
+            };
+            if state.is_older_than(self.shared.trusted_for) {
+                self.check_position(id, &state).await?;
+            }
+            let entry = self.end_of(sandbox.clone(), &state.head)?;
+            match self.shared.log.append(id, Some(&state.head), &entry).await? {
+                Appended::Appended(_) => {
+                    self.release(id);
+                    return Ok(());
+                }
+                Appended::Fenced(by) => self.adopt_own(id, Some(state).zip(by)).await?,
+            }
+        }
+        Err(Error::new(ErrorKind::Storage, "delete sandbox", "the store keeps losing responses; try again"))
+    }
+
     fn end_of(&self, sandbox: SavedSandbox, head: &Head) -> Result<Entry> {
         let number = head.number.saturating_add(1);
         Ok(Entry {
@@ -410,6 +435,10 @@ impl SnapshotStore for ChainStore {
 
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
         Box::pin(self.remove(id))
+    }
+
+    fn delete_own<'a>(&'a self, sandbox: &'a SavedSandbox) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.remove_own(sandbox))
     }
 
     fn release(&self, id: &SandboxId) {

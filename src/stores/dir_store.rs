@@ -132,6 +132,11 @@ impl SnapshotStore for DirStore {
         })
     }
 
+    fn delete_own<'a>(&'a self, sandbox: &'a SavedSandbox) -> BoxFuture<'a, Result<()>> {
+        // No other program has the directory.
+        self.delete(&sandbox.id)
+    }
+
     fn release(&self, id: &SandboxId) {
         self.chains.release(id);
     }

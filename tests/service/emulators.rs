@@ -12,7 +12,7 @@ use crate::client::Fixture;
 async fn serve(fixture: &Fixture, name: &str) -> Serving {
     let emulator = Emulator { provider: name.to_owned(), key: "TOKEN".to_owned() };
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    emulator.serve_tenants(listen, Arc::new(fixture.service.clone())).await.expect("the emulator serves")
+    emulator.serve_tenants(listen, Arc::new(fixture.service.clone()), None).await.expect("the emulator serves")
 }
 
 fn adapter(serving: &Serving, token: &str) -> Arc<dyn SandboxProvider> {

@@ -14,13 +14,16 @@ use serde_json::{Value, json};
 use crate::client::{Client, parse, tenants_file};
 
 /// A started command.
-struct Serve {
+pub(crate) struct Serve {
     child: Child,
-    client: Client,
+    pub(crate) client: Client,
 }
 
+/// Start of the lines with the address of a server.
+const ADDRESSES: [&str; 3] = ["export TIDEBOX_URL=http://", "# e2b at http://", "# daytona at http://"];
+
 impl Serve {
-    fn start(token: &str, options: &[&str]) -> Self {
+    pub(crate) fn start(token: &str, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tidebox"));
         command.arg("serve").args(options).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -28,7 +31,7 @@ impl Serve {
         let mut address = None;
         loop {
             let line = lines.next().expect("it is ready").unwrap();
-            if let Some(url) = line.strip_prefix("export TIDEBOX_URL=http://") {
+            if let Some(url) = ADDRESSES.iter().find_map(|start| line.strip_prefix(start)) {
                 address = Some(url.parse().unwrap());
             }
             if line.starts_with("# ready") {
@@ -38,12 +41,18 @@ impl Serve {
         Self { child, client: Client { address: address.unwrap(), token: token.to_owned() } }
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
     }
 
+    /// Ends it as a failure of the host would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Waits for the end, and returns the exit code and standard error.
-    fn wait(&mut self) -> (Option<i32>, String) {
+    pub(crate) fn wait(&mut self) -> (Option<i32>, String) {
         let mut stderr = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
         (self.child.wait().unwrap().code(), stderr)

@@ -37,7 +37,8 @@ pub use image::{BaseFile, BaseImage, Program};
 pub use interactive::{InteractiveCommand, InteractiveProcess, InteractiveResponse};
 pub use port::ExposePorts;
 pub use provider::{
-    Durability, ProviderSettings, SavePolicy, SaveRequest, SavedFiles, SavedSandbox, SnapshotStore, VfsProvider,
+    Durability, ProviderSettings, SavePolicy, SaveRequest, SavedBackend, SavedFiles, SavedSandbox, SnapshotStore,
+    VfsProvider,
 };
 pub use seed::{FileAttributes, SeedWriter};
 pub use snapshot::{

@@ -4,6 +4,7 @@ mod handle;
 mod live;
 mod registry;
 mod resume;
+mod saved_backend;
 mod saving;
 mod settings;
 mod store;
@@ -25,6 +26,7 @@ use self::live::{CloseReason, LiveSandbox};
 use self::registry::{Location, Lookup, SandboxRegistry};
 use crate::{SandboxBuilder, VfsBackend};
 
+pub use self::saved_backend::SavedBackend;
 pub use self::settings::{ProviderSettings, SavePolicy};
 pub use self::store::{Durability, SaveRequest, SavedFiles, SavedSandbox, SnapshotStore};
 

@@ -9,6 +9,7 @@ mod bench;
 mod c_runtime;
 mod demo;
 mod docs;
+mod fleet;
 mod fuzz;
 mod git_suite;
 mod layers;
@@ -76,6 +77,9 @@ usage: cargo xtask <command>
   git-suite [--sample N] [--again] [--release] [SCRIPT...]
             run scripts of Git's own tests with Git of the host and in the sandbox [default: all, or N random ones], and
             compare; results are kept in the target directory, and --again replaces them
+  fleet [--minutes N]
+            run three nodes of `tidebox serve` over one directory behind a proxy, kill and stop them at random, and check that
+            every acknowledged write stays [default: 10 minutes]
   pack c-runtime
             compile the runtime of programs in C and its tests
   bench [--write] [python | javascript]
@@ -133,6 +137,8 @@ fn main() -> ExitCode {
         ["python-tests", arguments @ ..] => {
             run(|project, progress| python_tests::python_tests(project, progress, arguments))
         }
+        ["fleet"] => run(|project, progress| fleet::fleet(project, progress, "10")),
+        ["fleet", "--minutes", minutes] => run(|project, progress| fleet::fleet(project, progress, minutes)),
         ["fuzz"] => run(fuzz::step),
         ["fuzz", "--minutes", minutes, targets @ ..] => run(|project, _| fuzz::run(project, minutes, targets)),
         ["spec", mode] => run(|project, progress| spec::run(project, progress, mode, "")),

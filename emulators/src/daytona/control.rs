@@ -112,7 +112,8 @@ pub(super) fn build_instruction(fields: &Map<String, Value>) -> Option<String> {
 impl Shared {
     /// Creates a sandbox and returns its id.
     async fn start_sandbox(&self, create: Create, files: Option<FileSnapshot>) -> Result<String, Box<Response>> {
-        let id = uuid();
+        let drawn = self.registry.draw_id(|| Ok(uuid()));
+        let id = drawn.map_err(|error| Box::new(error_response(503, "UNAVAILABLE", &error.to_string())))?;
         let name = create.name.clone().unwrap_or_else(|| id.clone());
         let preview_token = new_token()?;
         self.remove_stale_names().await;
@@ -125,7 +126,7 @@ impl Shared {
             names.insert(name.clone(), (id.clone(), false));
         }
         let env = create.env.clone().into_iter().collect();
-        let new = NewSandbox { env, user: Some(USER), snapshot: files, memory_bytes: None };
+        let new = NewSandbox { env, user: Some(USER), snapshot: files, ..NewSandbox::default() };
         let sandbox = match self.registry.create_from(id.clone(), create.labels, new).await {
             Ok(sandbox) => sandbox,
             Err(error) => {
@@ -328,14 +329,28 @@ impl Shared {
         if let Some(sandbox) = self.registry.find(given).await {
             return Some((given.to_owned(), sandbox));
         }
-        let (id, _) = self.names.lock().get(given).cloned()?;
+        let named = self.names.lock().get(given).map(|(id, _)| id.clone());
+        let id = match named {
+            Some(id) => id,
+            None if self.registry.has_store() => self.find_by_name(given).await?,
+            None => return None,
+        };
         let sandbox = self.registry.find(&id).await?;
         Some((id, sandbox))
     }
 
+    /// Returns the id of a saved sandbox, whose name this program may not have seen.
+    async fn find_by_name(&self, given: &str) -> Option<String> {
+        let all = self.registry.list(&BTreeMap::new()).await;
+        let is_named =
+            |(_, sandbox): &(String, SandboxRecord)| sandbox.metadata.get("name").is_some_and(|n| n == given);
+        all.into_iter().find(is_named).map(|(id, _)| id)
+    }
+
     /// Removes the names of deleted sandboxes. A sandbox being created has no record yet.
     async fn remove_stale_names(&self) {
-        let there: Vec<String> = self.registry.list(&BTreeMap::new()).await.into_iter().map(|(id, _)| id).collect();
+        let loaded = self.registry.list_loaded(&BTreeMap::new()).await;
+        let there: Vec<String> = loaded.into_iter().map(|(id, _)| id).collect();
         let mut names = self.names.lock();
         names.retain(|_, (id, is_made)| !*is_made || there.contains(id));
     }

@@ -105,9 +105,10 @@ impl Shared {
     async fn start_sandbox(&self, new: New<'_>) -> tidebox_core::Result<(String, SandboxRecord)> {
         let New { template, labels, env, files, seconds, is_public } = new;
         // Not to be guessed: it is the whole credential of the servers in a public sandbox.
-        let id: String = std::iter::once('i').chain(random_token()?.chars().take(19)).collect();
+        let new_id = || random_token().map(|token| std::iter::once('i').chain(token.chars().take(19)).collect());
+        let id: String = self.registry.draw_id(new_id)?;
         let noted = json!(env).to_string();
-        let new = NewSandbox { env, user: Some(USER), snapshot: files, memory_bytes: None };
+        let new = NewSandbox { env, user: Some(USER), snapshot: files, ..NewSandbox::default() };
         let sandbox = self.registry.create_from(id.clone(), labels, new).await?;
         // E2B's templates have this directory; if it cannot be created, commands that start in it fail with an error.
         let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;

@@ -51,7 +51,7 @@ impl Shared {
             return Err(Box::new(error_response(401, "signature is already expired")));
         }
         // At E2B the host name selects the sandbox. Here all sandboxes have one address.
-        let sandboxes = self.registry.list(&std::collections::BTreeMap::new()).await;
+        let sandboxes = self.registry.list_loaded(&std::collections::BTreeMap::new()).await;
         let signed = sandboxes.into_iter().find(|(_, sandbox)| query.sign(operation, &sandbox.token) == *signature);
         match signed {
             Some((_, sandbox)) if !sandbox.paused => Ok(sandbox),

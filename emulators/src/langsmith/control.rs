@@ -102,7 +102,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     }
     let mut env = create.env_vars;
     env.extend(create.run_config.unwrap_or_default().env_vars);
-    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot: files, memory_bytes: None };
+    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot: files, ..NewSandbox::default() };
     match shared.registry.create_from(id.clone(), create.labels, new).await {
         Ok(record) => match shared.sandbox_json(&headers, &id, &record) {
             Some(sink) => (StatusCode::CREATED, Json(sink)).into_response(),

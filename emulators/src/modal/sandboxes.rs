@@ -142,7 +142,7 @@ async fn create_sandbox(
         return Err(status(code::ALREADY_EXISTS, format!("Sandbox with name '{name}' already exists")));
     }
     let snapshot = shared.state().snapshots.get(&definition.image_id).map(|image| image.files.clone());
-    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot, memory_bytes: None };
+    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot, ..NewSandbox::default() };
     let opened = shared.registry.create_from(sandbox_id.clone(), labels, new).await;
     let sandbox = opened.map_err(|error| {
         let is_quota = creation_status(&error) == QUOTA_STATUS;

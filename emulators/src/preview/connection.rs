@@ -125,7 +125,7 @@ impl PreviewTarget {
         };
         let last_byte = Arc::new(Mutex::new(Instant::now()));
         let ended = std::mem::replace(&mut self.ended, Box::pin(std::future::pending()));
-        let end = ConnectionEnd { ended, last_byte: Arc::clone(&last_byte), idle_time: IDLE_TIME };
+        let end = ConnectionEnd { ended, idle: Box::pin(idle(Arc::clone(&last_byte), IDLE_TIME)) };
         Ok((PortStream { connection, last_byte, _permit: permit }, end))
     }
 }
@@ -170,24 +170,28 @@ impl AsyncWrite for PortStream {
 }
 
 /// The conditions that end a connection from the outside.
-pub(super) struct ConnectionEnd {
+pub(crate) struct ConnectionEnd {
     ended: BoxFuture<'static, ()>,
-    last_byte: Arc<Mutex<Instant>>,
-    idle_time: Duration,
+    idle: BoxFuture<'static, ()>,
 }
 
 impl ConnectionEnd {
+    /// No condition: either side ends the connection.
+    pub(crate) fn by_peers() -> Self {
+        Self { ended: Box::pin(std::future::pending()), idle: Box::pin(std::future::pending()) }
+    }
+
     /// Completes when the sandbox no longer runs, or the connection has been idle for too long.
     pub(super) async fn reached(&mut self) {
         tokio::select! {
             () = &mut self.ended => {}
-            () = idle(&self.last_byte, self.idle_time) => {}
+            () = &mut self.idle => {}
         }
     }
 }
 
 /// Completes when no byte has been transferred for this time.
-async fn idle(last_byte: &Mutex<Instant>, time: Duration) {
+async fn idle(last_byte: Arc<Mutex<Instant>>, time: Duration) {
     loop {
         let end = *last_byte.lock() + time;
         if Instant::now() >= end {
@@ -207,8 +211,7 @@ mod tests {
         let start = Instant::now();
         let mut end = ConnectionEnd {
             ended: Box::pin(std::future::pending()),
-            last_byte: Arc::clone(&last_byte),
-            idle_time: Duration::from_millis(200),
+            idle: Box::pin(idle(Arc::clone(&last_byte), Duration::from_millis(200))),
         };
         tokio::join!(end.reached(), async {
             tokio::time::sleep(Duration::from_millis(100)).await;

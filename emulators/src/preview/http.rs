@@ -7,9 +7,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, h
 use axum::response::Response;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
-use super::connection::PreviewTarget;
+use super::connection::{ConnectionEnd, PreviewTarget};
 use super::{Unavailable, upgrade};
 
 /// Maximum size of the head of a response.
@@ -33,12 +34,32 @@ const OLD_HOP_BY_HOP: [&str; 2] = ["keep-alive", "proxy-connection"];
 
 /// Sends a request to the server, and returns its response.
 pub(super) async fn forward(target: &mut PreviewTarget, host: &str, request: Request) -> Result<Response, Unavailable> {
-    let (stream, mut end) = target.connect().await?;
+    let (stream, end) = target.connect().await?;
+    let set_host = |headers: &mut HeaderMap| {
+        if let Ok(host) = HeaderValue::from_str(host) {
+            headers.insert("x-forwarded-host", host.clone());
+            headers.insert(header::HOST, host);
+        }
+        if !headers.contains_key("x-forwarded-proto") {
+            headers.insert("x-forwarded-proto", HeaderValue::from_static("http"));
+        }
+    };
+    send_over(stream, end, request, set_host).await
+}
+
+/// Sends a request over a new connection, and returns its response. `edit` changes its headers.
+pub(crate) async fn send_over(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    mut end: ConnectionEnd,
+    request: Request,
+    edit: impl FnOnce(&mut HeaderMap),
+) -> Result<Response, Unavailable> {
     let (mut head, body) = request.into_parts();
     let wanted = upgrade::wanted(&head);
     // Taken before the request is sent on: it belongs to the outer connection.
     let outer = upgrade::take(&mut head);
-    prepare(&mut head, host, wanted.as_ref());
+    prepare(&mut head, wanted.as_ref());
+    edit(&mut head.headers);
     let handshake = http1::Builder::new().max_buf_size(MAX_HEAD_BYTES).handshake(TokioIo::new(stream));
     let (mut sender, connection) = handshake.await.map_err(|_| Unavailable::Broken)?;
     let (give_end, take_end) = oneshot::channel();
@@ -69,7 +90,7 @@ pub(super) async fn forward(target: &mut PreviewTarget, host: &str, request: Req
 }
 
 /// Makes a request of the outer connection one of the inner connection.
-fn prepare(head: &mut Parts, host: &str, upgrade: Option<&HeaderValue>) {
+fn prepare(head: &mut Parts, upgrade: Option<&HeaderValue>) {
     let path = head.uri.path_and_query().cloned();
     head.uri = path.map_or_else(|| Uri::from_static("/"), Uri::from);
     head.version = Version::HTTP_11;
@@ -78,13 +99,6 @@ fn prepare(head: &mut Parts, host: &str, upgrade: Option<&HeaderValue>) {
     remove_hop_by_hop(&mut head.headers);
     if let Some(protocol) = upgrade {
         upgrade::mark(&mut head.headers, protocol.clone());
-    }
-    if let Ok(host) = HeaderValue::from_str(host) {
-        head.headers.insert("x-forwarded-host", host.clone());
-        head.headers.insert(header::HOST, host);
-    }
-    if !head.headers.contains_key("x-forwarded-proto") {
-        head.headers.insert("x-forwarded-proto", HeaderValue::from_static("http"));
     }
 }
 

@@ -124,7 +124,7 @@ impl Shared {
             "create_time_ms": millis(SystemTime::now()),
         });
         let env = create.environment_variables.unwrap_or_default().into_iter().collect();
-        let new = NewSandbox { env, user: Some(USER), snapshot: files, memory_bytes: None };
+        let new = NewSandbox { env, user: Some(USER), snapshot: files, ..NewSandbox::default() };
         let opened = self.registry.create_from(id.clone(), metadata, new).await;
         let sandbox = opened.map_err(|error| {
             let status = creation_status(&error);

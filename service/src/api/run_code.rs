@@ -135,7 +135,7 @@ async fn run_in_sandbox(caller: &Caller, request: RunCode) -> Result<RunCodeValu
     let memory_bytes = memory_bytes.map(|limit| limit.saturating_mul(1 << 20));
     let id = format!("run-{}", random_token()?);
     caller.notes.set_sandbox(&id);
-    let new = NewSandbox { memory_bytes, ..NewSandbox::default() };
+    let new = NewSandbox { memory_bytes, is_temporary: true, ..NewSandbox::default() };
     let record = caller.registry.create_from(id.clone(), BTreeMap::new(), new).await?;
     // Closed even if the client disconnects.
     let guard = CloseOnDrop { registry: caller.registry.clone(), id: id.clone() };

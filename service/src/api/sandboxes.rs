@@ -70,8 +70,9 @@ impl Caller {
             user: None,
             snapshot,
             memory_bytes: request.memory_bytes,
+            ..NewSandbox::default()
         };
-        let id = format!("sb-{}", random_token()?);
+        let id = self.registry.draw_id(|| Ok(format!("sb-{}", random_token()?)))?;
         let record = self.registry.create_from(id.clone(), request.labels, new).await?;
         if let Some(end) = lifetime.and_then(|lifetime| Instant::now().checked_add(lifetime)) {
             self.registry.update(&id, |record| record.expires_at = Some(end));
@@ -85,12 +86,13 @@ impl Caller {
 fn describe(service: &Service, caller: &Caller, id: String, record: &SandboxRecord) -> SandboxValue {
     let age = record.created_at.elapsed();
     let until = record.expires_at.map(|end| end.saturating_duration_since(Instant::now()));
+    let idle = record.last_used.map_or_else(|| service.idle_time(&*record.sandbox), |used| used.elapsed());
     let lifetime = caller.account.quotas().lifetime.map(|lifetime| lifetime.saturating_sub(age));
     SandboxValue {
         id,
         labels: record.labels.clone(),
         age_seconds: age.as_secs_f64(),
-        idle_seconds: service.idle_time(&*record.sandbox).as_secs_f64(),
+        idle_seconds: idle.as_secs_f64(),
         expires_in_seconds: until.into_iter().chain(lifetime).min().map(|time| time.as_secs_f64()),
     }
 }

@@ -11,7 +11,7 @@ use super::support::*;
 use crate::stores::generation::{self, GenerationKind};
 use crate::stores::log::GenerationLog;
 use crate::stores::memory::MemoryObjects;
-use crate::stores::objects::{ObjectInfo, Objects};
+use crate::stores::objects::{ObjectInfo, ObjectPage, Objects};
 use crate::stores::{ChainStore, name};
 
 fn store(objects: impl Objects + 'static) -> ChainStore {
@@ -226,4 +226,93 @@ fn garbage_becomes_tombstones_and_disappears() {
     assert_eq!(objects(&all), []);
     assert_eq!(write(&*sandbox, "large", "back").unwrap_err().kind(), ErrorKind::Closed);
     assert_eq!(objects(&all), []);
+}
+
+/// Collects all garbage, as a collector whose list is of an earlier time.
+fn collect_by(all: &Failing, early: ObjectPage) {
+    *all.stale_all.lock() = Some(early);
+    block_on(crate::stores::SaveLog::collect_garbage(&GenerationLog::new(all.clone()), u64::MAX)).unwrap();
+    assert_eq!(*all.stale_all.lock(), None, "the early list was used");
+}
+
+#[test]
+fn content_that_returns_while_it_is_collected_stays() {
+    let all = Failing::default();
+    let first = provider(store(all.clone()));
+    let sandbox = get(&first);
+    for number in 1..6 {
+        write(&*sandbox, "large", noise(number, 300 << 10)).unwrap();
+    }
+    let early = block_on(all.list("", "")).unwrap();
+    // Its first pack is not used in the list, and is being removed.
+    write(&*sandbox, "large", noise(1, 300 << 10)).unwrap();
+    collect_by(&all, early);
+    assert_eq!(read(&*get(&provider(store(all))), "large").unwrap(), noise(1, 300 << 10));
+}
+
+#[test]
+fn packs_from_before_a_lost_response_are_not_used_again() {
+    let all = Failing::default();
+    let first = provider(store(all.clone()));
+    let sandbox = get(&first);
+    write(&*sandbox, "large", noise(1, 300 << 10)).unwrap();
+    // A whole snapshot without the pack, whose response is lost.
+    all.lost.store(3, Ordering::SeqCst);
+    let path = tidebox_core::SandboxPath::parse("/workspace/large").unwrap();
+    assert_eq!(block_on(sandbox.delete(&path)).unwrap_err().kind(), ErrorKind::Storage);
+    assert_eq!(kinds(&all.objects).last(), Some(&GenerationKind::Full));
+    let packs = |all: &Failing| objects(&all.objects).iter().filter(|object| object.name.contains("pack-")).count();
+    assert_eq!(packs(&all), 1);
+    block_on(crate::stores::SaveLog::collect_garbage(&GenerationLog::new(all.clone()), u64::MAX)).unwrap();
+    assert_eq!(packs(&all), 0);
+    write(&*sandbox, "large", noise(1, 300 << 10)).unwrap();
+    assert_eq!(read(&*get(&provider(store(all))), "large").unwrap(), noise(1, 300 << 10));
+}
+
+#[test]
+fn two_collectors_at_a_time_remove_no_pack_in_use() {
+    let all = Failing::default();
+    let first = provider(store(all.clone()));
+    let sandbox = get(&first);
+    write(&*sandbox, "base", noise(1, 2 << 20)).unwrap();
+    write(&*sandbox, "small", "whole").unwrap();
+    // Changes with a separate pack: less than a third of the whole snapshot.
+    write(&*sandbox, "large", noise(2, 300 << 10)).unwrap();
+    write(&*sandbox, "small", "changes").unwrap();
+    let early = block_on(all.list("", "")).unwrap();
+    let has_packs = |object: &&ObjectInfo| {
+        let bytes = block_on(all.read(&object.name, u64::MAX)).unwrap().unwrap();
+        let decoded = generation::decode(&bytes).ok().map(|(decoded, _)| decoded.entry);
+        decoded.is_some_and(|entry| entry.kind == GenerationKind::Changes && !entry.packs.is_empty())
+    };
+    let with_packs = early.objects.iter().rfind(has_packs).expect("changes with a pack").name.clone();
+    for number in 0..40 {
+        write(&*sandbox, "small", format!("{number}")).unwrap();
+    }
+    // Another collector has started: it removes the older generations of the current list.
+    block_on(all.clear(&with_packs)).unwrap();
+    collect_by(&all, early);
+    let found = get(&provider(store(all)));
+    assert_eq!(read(&*found, "large").unwrap(), noise(2, 300 << 10));
+    assert_eq!(read(&*found, "base").unwrap(), noise(1, 2 << 20));
+}
+
+#[test]
+fn an_own_sandbox_is_not_deleted_after_it_was_taken_over() {
+    let all = Failing::default();
+    let (chains, other) = (store(all.clone()), store(all.clone()));
+    let (one, two) = (provider(chains.clone()), provider(other.clone()));
+    let sandbox = get(&one);
+    write(&*sandbox, "file", "one").unwrap();
+    let saved = block_on(chains.find(sandbox.id())).unwrap().unwrap();
+    write(&*get(&two), "file", "two").unwrap();
+    assert_eq!(block_on(chains.delete_own(&saved)).unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(read(&*get(&two), "file").unwrap(), b"two");
+    // A lost response to a save, and then one to the deletion.
+    all.lost.store(3, Ordering::SeqCst);
+    assert_eq!(write(&*get(&two), "file", "unknown").unwrap_err().kind(), ErrorKind::Storage);
+    all.lost.store(1, Ordering::SeqCst);
+    block_on(other.delete_own(&saved)).unwrap();
+    assert_eq!(block_on(chains.find(sandbox.id())).unwrap(), None);
+    block_on(other.delete_own(&saved)).unwrap();
 }

@@ -105,6 +105,8 @@ pub(crate) struct Failing {
     pub(crate) refused: Arc<AtomicUsize>,
     /// A list of an earlier time, which is returned once for one sandbox.
     pub(crate) stale: Arc<Mutex<Option<ObjectPage>>>,
+    /// A list of an earlier time, which is returned once for all sandboxes.
+    pub(crate) stale_all: Arc<Mutex<Option<ObjectPage>>>,
 }
 
 impl Failing {
@@ -133,6 +135,7 @@ impl Objects for Failing {
 
     fn list<'a>(&'a self, prefix: &'a str, after: &'a str) -> BoxFuture<'a, Result<ObjectPage>> {
         let stale = self.stale.lock().take_if(|_| prefix.ends_with('/'));
+        let stale = stale.or_else(|| self.stale_all.lock().take_if(|_| prefix.is_empty()));
         if let Some(page) = stale {
             return Box::pin(std::future::ready(Ok(page)));
         }

@@ -49,6 +49,7 @@ pub(super) enum CloseReason {
     Idle,
     Lifetime,
     TakenOver,
+    Released,
 }
 
 impl CloseReason {
@@ -58,6 +59,7 @@ impl CloseReason {
             Self::Idle => "the sandbox was deleted after reaching its idle timeout",
             Self::Lifetime => "the sandbox was deleted after reaching the provider's maximum lifetime",
             Self::TakenOver => "another program has taken the sandbox over; get_or_create takes it back",
+            Self::Released => "the sandbox was saved and closed; use it again by its id",
         }
     }
 }

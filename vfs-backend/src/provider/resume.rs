@@ -35,8 +35,14 @@ impl SandboxBuilder {
     }
 
     /// Restores a saved sandbox. Initial files of this builder are skipped: they existed at creation, and the saved
-    /// files include all later changes. Returns the sandbox, and the state since which changes can be stored.
-    pub(super) fn resume(mut self, id: SandboxId, saved: &SavedFiles) -> Result<(VfsBackend, Snapshot)> {
+    /// files include all later changes. `prepare` installs what the host adds to every sandbox. Returns the sandbox, and the state
+    /// since which changes can be stored.
+    pub(super) fn resume(
+        mut self,
+        id: SandboxId,
+        saved: &SavedFiles,
+        prepare: impl FnOnce(&VfsBackend) -> Result<()>,
+    ) -> Result<(VfsBackend, Snapshot)> {
         let mut snapshot = Snapshot::from_bytes(&saved.snapshot, &self.base, &self.limits)?;
         for changes in &saved.changes {
             snapshot = snapshot.apply_stored_changes(changes, &self.limits)?;
@@ -44,6 +50,7 @@ impl SandboxBuilder {
         self.files.clear();
         self.beginning = InitialFiles::default();
         let sandbox = self.snapshot(&snapshot).id(id).build()?;
+        prepare(&sandbox)?;
         let built = sandbox.snapshot()?;
         let stored = if built.adds_only_installed(&snapshot) { built } else { snapshot };
         Ok((sandbox, stored))

@@ -21,9 +21,39 @@ const BYTES_PER_INODE: u64 = 5000;
 
 /// Maximum size in bytes of the saved files of a sandbox: its bytes and inodes as charged, in a whole snapshot and in later
 /// changes, which never exceed a third of it and one further save.
-fn max_saved_bytes(limits: &Limits) -> u64 {
+pub(super) fn max_saved_bytes(limits: &Limits) -> u64 {
     let tree = limits.file_bytes.saturating_add(limits.inodes.saturating_mul(BYTES_PER_INODE));
     tree.saturating_add(limits.shell_state_bytes).saturating_mul(3).saturating_add(1 << 20)
+}
+
+impl LiveSandbox {
+    /// Writes a state to the store. If another program has taken the sandbox over, closes it.
+    pub(super) async fn put(
+        &self,
+        store: &dyn SnapshotStore,
+        saved: &mut SavedState,
+        metadata: SavedSandbox,
+        snapshot: Snapshot,
+        now: u64,
+    ) -> Result<()> {
+        let (id, last_used) = (metadata.id.clone(), metadata.last_used);
+        let save = SaveRequest { sandbox: metadata, snapshot: snapshot.clone(), before: saved.stored.clone() };
+        if let Err(error) = store.put(save).await {
+            if error.kind() == ErrorKind::Closed {
+                // Close it immediately: its files are not those of the store any more.
+                saved.ended = true;
+                self.set_closed(CloseReason::TakenOver);
+                self.sandbox.take_kernel();
+                store.release(&id);
+            }
+            let message = format!("the call succeeded, but cannot save its changes: {}", error.message());
+            let failed = Error::new(error.kind(), "save sandbox", message);
+            return Err(failed.with_context("sandbox", id.as_str()).with_source(error));
+        }
+        saved.stored = Some(snapshot.clone());
+        (saved.snapshot, saved.last_use, saved.at) = (Some(snapshot), last_used, now);
+        Ok(())
+    }
 }
 
 impl SandboxRegistry {
@@ -76,7 +106,7 @@ impl SandboxRegistry {
             self.entries().remove(id);
             return Err(missing());
         };
-        let resumed = builder.resume(id.clone(), &files);
+        let resumed = builder.resume(id.clone(), &files, |_| Ok(()));
         let (sandbox, stored) = resumed.map_err(|error| error.with_context("saved sandbox", id.as_str()))?;
         let now = self.now();
         let live = LiveSandbox::new(sandbox, labels, created, now);
@@ -113,23 +143,7 @@ impl SandboxRegistry {
         if saved.ended || (same && !self.needs_use_update(saved.last_use, metadata.last_used)) {
             return Ok(());
         }
-        let (id, last_used) = (metadata.id.clone(), metadata.last_used);
-        let save = SaveRequest { sandbox: metadata, snapshot: snapshot.clone(), before: saved.stored.clone() };
-        if let Err(error) = store.put(save).await {
-            if error.kind() == ErrorKind::Closed {
-                // Close it immediately: its files are not those of the store any more.
-                saved.ended = true;
-                live.set_closed(CloseReason::TakenOver);
-                live.sandbox.take_kernel();
-                store.release(&id);
-            }
-            let message = format!("the call succeeded, but cannot save its changes: {}", error.message());
-            let failed = Error::new(error.kind(), "save sandbox", message);
-            return Err(failed.with_context("sandbox", id.as_str()).with_source(error));
-        }
-        saved.stored = Some(snapshot.clone());
-        (saved.snapshot, saved.last_use, saved.at) = (Some(snapshot), last_used, self.now());
-        Ok(())
+        live.put(store, saved, metadata, snapshot, self.now()).await
     }
 
     /// Returns whether the policy requires a save after a call. Unchanged content is detected later.

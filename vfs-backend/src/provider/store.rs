@@ -106,6 +106,13 @@ pub trait SnapshotStore: Send + Sync + fmt::Debug {
     /// Removes a sandbox permanently. Succeeds if it does not exist.
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>>;
 
+    /// Removes a sandbox permanently unless another program has taken it over since this one saved or read it. Succeeds if it does
+    /// not exist.
+    ///
+    /// # Errors
+    /// [`tidebox_core::ErrorKind::Closed`] if another program has taken it over.
+    fn delete_own<'a>(&'a self, sandbox: &'a SavedSandbox) -> BoxFuture<'a, Result<()>>;
+
     /// Releases the memory for a sandbox that the provider has closed. The saved state stays.
     fn release(&self, id: &SandboxId);
 

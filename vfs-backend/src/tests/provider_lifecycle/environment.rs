@@ -120,6 +120,10 @@ impl SnapshotStore for TestStore {
         })
     }
 
+    fn delete_own<'a>(&'a self, sandbox: &'a SavedSandbox) -> BoxFuture<'a, Result<()>> {
+        self.delete(&sandbox.id)
+    }
+
     fn release(&self, _: &SandboxId) {}
 
     fn collect_garbage(&self) -> BoxFuture<'_, Result<()>> {

@@ -1,0 +1,5 @@
+//! Tests of the directories and of the rules of leases.
+
+mod directories;
+mod model;
+mod moves;

@@ -1,0 +1,158 @@
+//! The nodes: processes of `tidebox serve`.
+
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::http;
+
+/// Number of nodes.
+pub(super) const NODES: usize = 3;
+
+/// Lease of the nodes in seconds.
+pub(super) const LEASE: &str = "3";
+
+/// Time for a node to join.
+const START_TIME: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub(super) struct Nodes {
+    program: PathBuf,
+    dir: PathBuf,
+    ports: Vec<u16>,
+    children: Vec<Mutex<Option<Child>>>,
+    seed: u64,
+}
+
+impl Nodes {
+    /// Starts all nodes.
+    pub(super) fn start(program: PathBuf, dir: &Path) -> Result<Self> {
+        let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+        let ports = (0..NODES).map(|_| free_ports()).collect::<Result<_>>()?;
+        let children = (0..NODES).map(|_| Mutex::default()).collect();
+        let nodes = Self { program, dir: dir.to_owned(), ports, children, seed };
+        for number in 0..NODES {
+            nodes.launch(number)?;
+        }
+        for number in 0..NODES {
+            nodes.wait_until_ready(number)?;
+        }
+        Ok(nodes)
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn child(&self, number: usize) -> MutexGuard<'_, Option<Child>> {
+        self.children[number].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a node that does not run.
+    pub(super) fn launch(&self, number: usize) -> Result<()> {
+        let url = |name: &str| format!("file://{}", self.dir.join(name).display());
+        let log = File::options().create(true).append(true).open(self.dir.join(format!("node-{number}.log")))?;
+        let child = Command::new(&self.program)
+            .args(["serve", "--provider", "rest,e2b", "--key", "fleet", "--lease", LEASE, "--drain", "5"])
+            .args(["--listen", &format!("127.0.0.1:{}", self.ports[number])])
+            .args(["--store", &url("store"), "--directory", &url("nodes")])
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.program.display()))?;
+        *self.child(number) = Some(child);
+        Ok(())
+    }
+
+    pub(super) fn wait_until_ready(&self, number: usize) -> Result<()> {
+        let address = self.rest_addresses()[number];
+        let ready = || {
+            let reply = http::send(address, "GET", "/readyz", "", "")?;
+            ensure!(reply.status == 200, "status {}", reply.status);
+            Ok(())
+        };
+        http::eventually(START_TIME, ready)
+            .with_context(|| format!("node {number} does not start; see its log in {}", self.dir.display()))
+    }
+
+    fn addresses(&self, offset: u16) -> Vec<SocketAddr> {
+        self.ports.iter().map(|port| SocketAddr::from(([127, 0, 0, 1], port + offset))).collect()
+    }
+
+    pub(super) fn rest_addresses(&self) -> Vec<SocketAddr> {
+        self.addresses(0)
+    }
+
+    pub(super) fn e2b_addresses(&self) -> Vec<SocketAddr> {
+        self.addresses(1)
+    }
+
+    /// Sends a signal to a node.
+    pub(super) fn signal(&self, number: usize, name: &str) -> Result<()> {
+        let id = self.child(number).as_ref().map(Child::id).context("the node does not run")?;
+        let status = Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status()?;
+        ensure!(status.success(), "cannot send {name} to node {number}");
+        Ok(())
+    }
+
+    /// Kills a node. Nothing of it remains.
+    pub(super) fn kill(&self, number: usize) -> Result<()> {
+        let child = self.child(number).take();
+        if let Some(mut child) = child {
+            child.kill()?;
+            child.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Ends a node in its own time.
+    pub(super) fn terminate(&self, number: usize) -> Result<()> {
+        self.signal(number, "TERM")?;
+        let child = self.child(number).take();
+        let status = child.map(|mut child| child.wait()).transpose()?;
+        ensure!(status.is_none_or(|status| status.success()), "node {number} ended with {status:?}; see its log");
+        Ok(())
+    }
+
+    /// Starts the nodes that do not run, and waits until all have joined.
+    pub(super) fn restart_all(&self) -> Result<()> {
+        for number in 0..NODES {
+            if self.child(number).is_none() {
+                self.launch(number)?;
+            }
+            self.wait_until_ready(number)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(&self) -> Result<()> {
+        (0..NODES).try_for_each(|number| self.terminate(number))
+    }
+}
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        for number in 0..NODES {
+            // A node that has ended needs no signal.
+            let _ = self.kill(number);
+        }
+    }
+}
+
+/// Returns the first of two free ports in succession.
+fn free_ports() -> Result<u16> {
+    for _ in 0..100 {
+        let first = TcpListener::bind(("127.0.0.1", 0))?;
+        let port = first.local_addr()?.port();
+        let next = port.checked_add(1).filter(|next| TcpListener::bind(("127.0.0.1", *next)).is_ok());
+        if next.is_some() {
+            return Ok(port);
+        }
+    }
+    anyhow::bail!("there are no two free ports in succession")
+}
