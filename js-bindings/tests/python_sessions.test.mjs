@@ -45,6 +45,12 @@ test("an engine without JSPI fails with an error", { skip: !python.ready ? missi
 });
 
 describe("a Python session", { skip }, () => {
+  test("reports that it cannot be saved, and continues", () => within(async (session) => {
+    await session.run("x = 1");
+    await assert.rejects(session.save(), { code: "UNSUPPORTED", message: /Rust library or the Python package/ });
+    await gives(session, "x", "1");
+  }));
+
   test("keeps variables, imports and open files, and returns the last expression", () => within(async (session, sandbox) => {
     for (const [code, value] of [
       ["x = 20\nx + 1", "21"],

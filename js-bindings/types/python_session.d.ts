@@ -50,6 +50,13 @@ export declare class PythonSession {
      * the sandbox is closed.
      */
     run(code: string, options?: PythonOptions): Promise<PythonResult>;
+    /**
+     * Saves the session, so that another sandbox can continue it. Not supported in JavaScript: the Rust library and the Python
+     * package can do it.
+     *
+     * @throws {SandboxError} Always `UNSUPPORTED`.
+     */
+    save(): Promise<never>;
     /** Ends the interpreter and the processes that it started. Closing twice is not an error. */
     close(): Promise<void>;
     /** Like {@link close}, for `await using`. */
