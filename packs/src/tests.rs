@@ -203,7 +203,7 @@ fn removing_a_pack_keeps_what_another_one_uses() {
     for pack in [&PYTHON, &PYTHON_SLIM] {
         fs::create_dir_all(dir.path().join(pack.name)).unwrap();
         let manifest = format!(
-            r#"{{"name": "{}", "version": "{}", "with": [], "made_by": "", "module": ""}}"#,
+            r#"{{"name": "{}", "version": "{}", "with": [], "made_by": "", "module": "", "image": ""}}"#,
             pack.name, pack.version
         );
         fs::write(dir.path().join(pack.name).join("pack.json"), manifest).unwrap();
