@@ -18,6 +18,8 @@
 
 mod atomic_file;
 mod cassette_file;
+#[cfg(test)]
+mod choices;
 #[cfg(feature = "cli")]
 #[path = "../cli/mod.rs"]
 mod cli;

@@ -95,7 +95,7 @@ pub struct SavedPythonSession {
 }
 
 impl SavedPythonSession {
-    /// Encodes the session, about 1 to 2 MB without large variables, which [`from_bytes`](Self::from_bytes) reads on any host that
+    /// Encodes the session, about half a megabyte without large variables, which [`from_bytes`](Self::from_bytes) reads on any host that
     /// has the same version of the pack.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! Requests for sandboxes of other nodes. They are passed on once.
 
 use std::any::Any;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -51,7 +52,7 @@ async fn route(State(hops): State<Hops>, request: Request, next: Next) -> Respon
     match hops.store.locate(&hops.api, &id) {
         SandboxLocation::Here(guard) => {
             let response = next.run(request).await;
-            response.map(|body| Body::new(GuardedBody { body, _guard: guard }))
+            response.map(|body| Body::new(GuardedBody::new(body, guard)))
         }
         SandboxLocation::Elsewhere(address) if !is_hop => hops.pass_on(&id, &address, request).await,
         SandboxLocation::Elsewhere(_) => reject(request, "the sandbox has just moved to another node; try again").await,
@@ -98,10 +99,24 @@ impl Hops {
     }
 }
 
-/// The body of a response during which the node keeps the sandbox.
-struct GuardedBody {
+/// The body of a response that holds a guard, until it was sent or is dropped.
+pub struct GuardedBody {
     body: Body,
     _guard: Box<dyn Any + Send + Sync>,
+}
+
+impl GuardedBody {
+    /// Creates a body that holds `guard`.
+    #[must_use]
+    pub fn new(body: Body, guard: Box<dyn Any + Send + Sync>) -> Self {
+        Self { body, _guard: guard }
+    }
+}
+
+impl fmt::Debug for GuardedBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedBody").finish_non_exhaustive()
+    }
 }
 
 impl http_body::Body for GuardedBody {

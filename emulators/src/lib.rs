@@ -26,7 +26,7 @@ mod tenants;
 mod terminal;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
-pub use hop::routed;
+pub use hop::{GuardedBody, routed};
 pub use registry::{
     ConnectError, ConnectPort, ExposePort, FileSnapshot, HostPort, ImageUser, MadeSandbox, MakeSandbox, NewSandbox,
     PortConnection, RestoreSnapshot, SandboxPorts, SandboxRecord, SandboxRegistry, TakeSnapshot, random_token,

@@ -5,6 +5,7 @@
 //! state. The engine saves the memory, this module the rest. Pipes, sockets, terminals and children would need their other ends,
 //! so a process that has some cannot be saved.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -119,13 +120,14 @@ impl Kernel {
                 None => by_file.push((entry.file, vec![fd])),
             }
         }
-        let files = by_file.into_iter().map(|(file, descriptors)| self.save_file(file, descriptors));
+        let paths = self.paths_of(by_file.iter().filter_map(|(file, _)| self.files.get(*file)?.what.ino()));
+        let files = by_file.into_iter().map(|(file, descriptors)| self.save_file(file, descriptors, &paths));
         let (ignored_signals, caught_signals) = (process.signals.ignored, process.signals.caught);
         let files = files.collect::<Result<_, _>>()?;
         Ok(SavedState { cwd, umask: process.umask, ignored_signals, caught_signals, files })
     }
 
-    fn save_file(&self, file: u32, descriptors: Vec<u32>) -> Result<SavedFile, String> {
+    fn save_file(&self, file: u32, descriptors: Vec<u32>, paths: &BTreeMap<Ino, Vec<u8>>) -> Result<SavedFile, String> {
         let fd = descriptors.first().and_then(|fd| crate::fd::to_unix(*fd)).unwrap_or_default();
         let open = self.files.get(file).ok_or_else(|| format!("its descriptor {fd} is closed"))?;
         let other = |what: &str| Err(format!("its descriptor {fd} is {what}; close it"));
@@ -136,8 +138,8 @@ impl Kernel {
                 Some(path) => SavedObject::Path(path),
                 None => return other("a directory that was removed"),
             },
-            FileObject::File(ino) | FileObject::Device(_, ino) => match self.name_of(*ino) {
-                Some(path) => SavedObject::Path(path),
+            FileObject::File(ino) | FileObject::Device(_, ino) => match paths.get(ino) {
+                Some(path) => SavedObject::Path(path.clone()),
                 None => return other("a file that was deleted"),
             },
             FileObject::Reader(_) | FileObject::Writer(_) | FileObject::Both(_) => return other("a pipe"),
@@ -149,27 +151,26 @@ impl Kernel {
         Ok(SavedFile { object, offset, flags, read, write, descriptors })
     }
 
-    /// Searches a path of a file. An inode does not know its names, because it may have several.
-    fn name_of(&self, ino: Ino) -> Option<Vec<u8>> {
+    /// Searches a path of each file, in one walk. An inode does not know its names, because it may have several.
+    fn paths_of(&self, files: impl Iterator<Item = Ino>) -> BTreeMap<Ino, Vec<u8>> {
+        let mut missing: BTreeSet<Ino> = files.collect();
+        let mut paths = BTreeMap::new();
         let mut dirs = vec![self.fs.root()];
         let mut searched = 0;
-        while let Some(dir) = dirs.pop() {
+        while let Some(dir) = dirs.pop().filter(|_| !missing.is_empty() && searched < MAX_DIRECTORIES) {
             searched += 1;
-            if searched > MAX_DIRECTORIES {
-                return None;
-            }
             for (name, child, kind) in self.fs.read_dir(dir, None) {
-                if child == ino {
-                    let path = self.fs.path_of(dir)?;
-                    let path = path.strip_suffix(b"/").unwrap_or(&path);
-                    return Some([path, b"/", &name].concat());
-                }
                 if kind == Kind::Dir {
                     dirs.push(child);
+                } else if missing.remove(&child)
+                    && let Some(path) = self.fs.path_of(dir)
+                {
+                    let path = path.strip_suffix(b"/").unwrap_or(&path);
+                    paths.insert(child, [path, b"/", &name].concat());
                 }
             }
         }
-        None
+        paths
     }
 
     /// Makes the root process of a new execution continue a saved process instead of starting its program. The process may be

@@ -1,11 +1,7 @@
 //! Draining: new requests are denied while those in progress end.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes};
-use http_body::{Frame, SizeHint};
 use tokio::sync::watch;
 
 /// Requests in progress, and whether the service drains.
@@ -62,31 +58,5 @@ pub(crate) struct RunningRequest(Arc<watch::Sender<usize>>);
 impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.0.send_modify(|running| *running = running.saturating_sub(1));
-    }
-}
-
-/// The body of a response whose request is in progress until the body was sent.
-pub(crate) struct RunningBody {
-    pub(crate) body: Body,
-    pub(crate) _running: RunningRequest,
-}
-
-impl http_body::Body for RunningBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

@@ -12,9 +12,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 use tidebox_core::lock::Mutex;
-use tidebox_emulators::TenantName;
+use tidebox_emulators::{GuardedBody, TenantName};
 
-use crate::drain::RunningBody;
 use crate::otlp::{ActiveSpan, Value};
 use crate::service::Service;
 
@@ -99,7 +98,7 @@ async fn observe(State(Observed { service, api }): State<Observed>, mut request:
     if service.0.log.is_enabled {
         service.0.log.write(&exchange.to_line());
     }
-    response.map(|body| Body::new(RunningBody { body, _running: running }))
+    response.map(|body| Body::new(GuardedBody::new(body, Box::new(running))))
 }
 
 /// A request with the head of its response.

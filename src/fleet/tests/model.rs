@@ -17,6 +17,7 @@ use futures_executor::block_on;
 use tidebox_core::lock::Mutex;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
 
+use crate::choices::Choices;
 use crate::fleet::MemoryDirectory;
 use crate::fleet::directory::{Beat, Directory, DirectoryView, Node, ShardTable};
 use crate::fleet::membership::Membership;
@@ -184,38 +185,6 @@ fn append(view: &NodeView, head: &mut Option<usize>, is_claim: bool) -> bool {
     log.push((view.node, is_claim));
     *head = Some(log.len());
     true
-}
-
-/// The choices of a run: the option taken and the number of options at each point.
-#[derive(Debug, Default)]
-struct Choices {
-    taken: Vec<(usize, usize)>,
-    at: usize,
-}
-
-impl Choices {
-    fn choose(&mut self, options: usize) -> usize {
-        if self.at == self.taken.len() {
-            self.taken.push((0, options));
-        }
-        self.at += 1;
-        self.taken[self.at - 1].0
-    }
-
-    fn is_new(&self) -> bool {
-        self.at == self.taken.len()
-    }
-
-    fn advance(&mut self) -> bool {
-        while let Some((option, options)) = self.taken.pop() {
-            if option + 1 < options {
-                self.taken.push((option + 1, options));
-                self.at = 0;
-                return true;
-            }
-        }
-        false
-    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -19,6 +19,7 @@ use tidebox_core::lock::Mutex;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result, SandboxId};
 use tidebox_vfs_backend::{Durability, SavedSandbox};
 
+use crate::choices::Choices;
 use crate::stores::generation::{Entry, GenerationKind, Head, Writer};
 use crate::stores::log::{Appended, GenerationLog, SaveLog};
 use crate::stores::memory::MemoryObjects;
@@ -195,39 +196,6 @@ async fn take_over(log: GenerationLog<View>, writer: usize, attempts: u8) -> Out
         break;
     }
     outcome
-}
-
-/// The choices of a run: the option taken and the number of options at each point.
-#[derive(Debug, Default)]
-struct Choices {
-    taken: Vec<(usize, usize)>,
-    at: usize,
-}
-
-impl Choices {
-    fn choose(&mut self, options: usize) -> usize {
-        if self.at == self.taken.len() {
-            self.taken.push((0, options));
-        }
-        self.at += 1;
-        self.taken[self.at - 1].0
-    }
-
-    fn is_new(&self) -> bool {
-        self.at == self.taken.len()
-    }
-
-    /// Goes to the next run. Returns false after the last one.
-    fn advance(&mut self) -> bool {
-        while let Some((option, options)) = self.taken.pop() {
-            if option + 1 < options {
-                self.taken.push((option + 1, options));
-                self.at = 0;
-                return true;
-            }
-        }
-        false
-    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
