@@ -30,7 +30,25 @@ const RETRIES: usize = 3;
 const RETRY_TIME: Duration = Duration::from_secs(20);
 
 impl GenerationLog<ObjectStorage> {
-    /// Opens a log by the URL of a bucket, with an optional path: `s3://bucket/path`, `gs://bucket/path` or `az://container/path`.
+    /// Opens a log by the URL of a bucket; see [`ObjectStorage::from_url`].
+    ///
+    /// # Errors
+    /// Those of [`ObjectStorage::from_url`].
+    pub fn from_url(url: &str) -> Result<Self> {
+        ObjectStorage::from_url(url).map(Self::new)
+    }
+
+    /// As [`from_url`](Self::from_url), with settings; see [`ObjectStorage::from_url_with`].
+    ///
+    /// # Errors
+    /// Those of [`ObjectStorage::from_url_with`].
+    pub fn from_url_with<'a>(url: &str, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        ObjectStorage::from_url_with(url, settings).map(Self::new)
+    }
+}
+
+impl ObjectStorage {
+    /// Opens a bucket by its URL, with an optional path: `s3://bucket/path`, `gs://bucket/path` or `az://container/path`.
     ///
     /// Credentials, region and endpoint are those of the environment, with the names of the provider's own tools
     /// (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`, ...).
@@ -63,7 +81,7 @@ impl GenerationLog<ObjectStorage> {
             _ => return Err(invalid(format!("the scheme '{scheme}' is not supported"))),
         };
         let store = store.map_err(|error| invalid(error.to_string()))?;
-        Ok(Self::new(ObjectStorage::new(store, path, Durability::Shared)))
+        Ok(Self::new(store, path, Durability::Shared))
     }
 }
 
