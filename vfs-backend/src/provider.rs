@@ -1,5 +1,6 @@
 //! Sandboxes of this process, by id and by labels, with expiry and persistence.
 
+mod entries;
 mod handle;
 mod live;
 mod registry;
@@ -21,9 +22,10 @@ use tidebox_core::{
 };
 use tidebox_kernel::{Clock, VirtualClock};
 
+use self::entries::Location;
 use self::handle::SandboxHandle;
 use self::live::{CloseReason, LiveSandbox};
-use self::registry::{Location, Lookup, SandboxRegistry};
+use self::registry::{Lookup, SandboxRegistry};
 use crate::{SandboxBuilder, VfsBackend};
 
 pub use self::saved_backend::SavedBackend;
@@ -174,8 +176,7 @@ impl VfsProvider {
             None => Bound::Unbounded,
         };
         let entries = self.registry.entries();
-        let mut matching =
-            entries.range((start, Bound::Unbounded)).filter(|(_, entry)| entry.has_labels(&request.labels));
+        let mut matching = entries.with_labels(&request.labels, start);
         let page: Vec<_> = matching
             .by_ref()
             .take(PAGE)

@@ -9,6 +9,7 @@ use tidebox_core::lock::Mutex;
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxId, Selector};
 use tidebox_kernel::Clock;
 
+use super::entries::{Entries, Entry, Location};
 use super::live::{CloseReason, LiveSandbox};
 use super::settings::ProviderSettings;
 use crate::SandboxBuilder;
@@ -26,39 +27,6 @@ pub(super) struct SandboxRegistry {
     pub(super) change_lock: futures_util::lock::Mutex<()>,
 }
 
-pub(super) type Entries = BTreeMap<SandboxId, Entry>;
-
-#[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) labels: BTreeMap<String, String>,
-    pub(super) created: u64,
-    pub(super) location: Location,
-}
-
-/// Location of a sandbox.
-#[derive(Debug)]
-pub(super) enum Location {
-    Memory(Arc<LiveSandbox>),
-    /// In the store only.
-    Store {
-        last_use: u64,
-    },
-}
-
-impl Entry {
-    pub(super) fn has_labels(&self, labels: &BTreeMap<String, String>) -> bool {
-        labels.iter().all(|(name, value)| self.labels.get(name) == Some(value))
-    }
-
-    /// Returns the time of the last use, and whether it is in use.
-    fn last_use(&self) -> (u64, bool) {
-        match &self.location {
-            Location::Memory(live) => live.last_use(),
-            Location::Store { last_use: used } => (*used, false),
-        }
-    }
-}
-
 /// Result of a selector lookup.
 pub(super) enum Lookup {
     Live(Arc<LiveSandbox>),
@@ -68,7 +36,7 @@ pub(super) enum Lookup {
 
 impl fmt::Debug for SandboxRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shelf")
+        f.debug_struct("SandboxRegistry")
             .field("sandboxes", &self.entries().len())
             .field("settings", &self.settings)
             .finish_non_exhaustive()
@@ -77,8 +45,8 @@ impl fmt::Debug for SandboxRegistry {
 
 impl SandboxRegistry {
     pub(super) fn new(make: Box<Make>, clock: Box<dyn Clock>, settings: ProviderSettings) -> Self {
-        let (entries, changing) = (Mutex::default(), futures_util::lock::Mutex::default());
-        Self { new_builder: make, clock: Mutex::new(clock), settings, entries, change_lock: changing }
+        let entries = Mutex::new(Entries::new(settings.store.is_some()));
+        Self { new_builder: make, clock: Mutex::new(clock), settings, entries, change_lock: Default::default() }
     }
 
     pub(super) fn now(&self) -> u64 {
@@ -89,40 +57,36 @@ impl SandboxRegistry {
         (self.new_builder)()
     }
 
-    /// Locks the entries. A closed sandbox has no live entry: it is in the store only, or removed.
     pub(super) fn entries(&self) -> MutexGuard<'_, Entries> {
-        let mut entries = self.entries.lock();
-        let saved = self.settings.store.is_some();
-        entries.retain(|_, entry| match &entry.location {
-            Location::Memory(live) if live.sandbox.is_closed() => {
-                entry.location = Location::Store { last_use: live.last_use().0 };
-                saved
-            }
-            _ => true,
-        });
-        entries
+        self.entries.lock()
+    }
+
+    /// Adds or replaces a sandbox.
+    pub(super) fn insert(&self, id: SandboxId, entry: Entry) {
+        let expiry = self.earliest_expiry(&entry, self.now());
+        self.entries().insert(id, entry, expiry);
     }
 
     pub(super) fn find(&self, selector: &Selector) -> Result<Lookup> {
-        let entries = self.entries();
-        let lookup = match selector {
-            Selector::Id(id) => {
-                let lookup = entries.get_key_value(id);
-                Some(lookup.ok_or_else(|| {
-                    let message =
-                        "no sandbox of this provider has this id; it may have been closed, deleted, or expired";
-                    Error::new(ErrorKind::SandboxNotFound, "get sandbox", message).with_context("sandbox", id.as_str())
-                })?)
-            }
+        let mut entries = self.entries();
+        let id = match selector {
+            Selector::Id(id) => Some(id.clone()),
             Selector::Labels(labels) if labels.is_empty() => None,
-            Selector::Labels(labels) => entries.iter().find(|(_, entry)| entry.has_labels(labels)),
+            Selector::Labels(labels) => entries.first_with(labels),
         };
-        Ok(match (lookup, selector) {
-            (Some((_, Entry { location: Location::Memory(live), .. })), _) => Lookup::Live(Arc::clone(live)),
-            (Some((id, _)), _) => Lookup::Saved(id.clone()),
-            (None, Selector::Labels(labels)) => Lookup::Nothing(labels.clone()),
-            (None, Selector::Id(_)) => Lookup::Nothing(BTreeMap::new()),
-        })
+        let found = id.and_then(|id| match &entries.get(&id)?.location {
+            Location::Memory(live) => Some(Lookup::Live(Arc::clone(live))),
+            Location::Store { .. } => Some(Lookup::Saved(id)),
+        });
+        match (found, selector) {
+            (Some(found), _) => Ok(found),
+            (None, Selector::Labels(labels)) => Ok(Lookup::Nothing(labels.clone())),
+            (None, Selector::Id(id)) => {
+                let message = "no sandbox of this provider has this id; it may have been closed, deleted, or expired";
+                let error = Error::new(ErrorKind::SandboxNotFound, "get sandbox", message);
+                Err(error.with_context("sandbox", id.as_str()))
+            }
+        }
     }
 
     /// Returns the reason if a sandbox has expired.
@@ -137,6 +101,19 @@ impl SandboxRegistry {
         } else {
             None
         }
+    }
+
+    /// Returns a time before which a sandbox does not expire. One in use expires later than that.
+    fn earliest_expiry(&self, entry: &Entry, now: u64) -> u64 {
+        let after = |since: u64, limit: Option<Duration>| {
+            let limit = limit.and_then(|limit| u64::try_from(limit.as_nanos()).ok());
+            limit.map_or(u64::MAX, |limit| since.saturating_add(limit))
+        };
+        let used = match entry.last_use() {
+            (used, false) => used,
+            (used, true) => used.max(now),
+        };
+        after(entry.created, self.settings.lifetime).min(after(used, self.settings.idle_timeout))
     }
 
     /// Returns whether a sandbox has expired.
@@ -157,23 +134,42 @@ impl SandboxRegistry {
         self.remove(live.sandbox.id(), ended).await
     }
 
-    /// Deletes every expired sandbox. The caller must hold `change_lock`.
+    /// Deletes every expired sandbox. The caller must hold `change_lock`. Cheap before the time at which the first one expires.
     pub(super) async fn expire_all(&self) -> Result<Vec<SandboxId>> {
         let now = self.now();
-        let over: Vec<(SandboxId, CloseReason)> = self
-            .entries()
-            .iter()
-            .filter_map(|(id, entry)| Some((id.clone(), self.expiry_reason(entry.created, entry.last_use(), now)?)))
-            .collect();
+        let over = self.expired(now);
         let mut expired = Vec::with_capacity(over.len());
         for (id, ended) in over {
-            if self.is_used_elsewhere(&id, now).await? {
-                continue;
+            let removed = match self.is_used_elsewhere(&id, now).await {
+                Ok(true) => continue,
+                Ok(false) => self.remove(&id, ended).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = removed {
+                // The sandboxes that remain have expired already.
+                self.entries().set_next_expiry(now);
+                return Err(error);
             }
-            self.remove(&id, ended).await?;
             expired.push(id);
         }
         Ok(expired)
+    }
+
+    /// Returns the expired sandboxes, and notes when the next one expires.
+    fn expired(&self, now: u64) -> Vec<(SandboxId, CloseReason)> {
+        let mut entries = self.entries();
+        if now < entries.next_expiry() {
+            return Vec::new();
+        }
+        let (mut over, mut next) = (Vec::new(), u64::MAX);
+        for (id, entry) in entries.all() {
+            match self.expiry_reason(entry.created, entry.last_use(), now) {
+                Some(reason) => over.push((id.clone(), reason)),
+                None => next = next.min(self.earliest_expiry(entry, now)),
+            }
+        }
+        entries.set_next_expiry(next);
+        over
     }
 
     /// Returns whether another program has used a sandbox of a shared store, so that it has not expired. Updates its time of use,
@@ -183,7 +179,7 @@ impl SandboxRegistry {
         let Some(store) = shared else { return Ok(false) };
         let Some(saved) = store.find(id).await? else { return Ok(false) };
         let mut entries = self.entries();
-        let Some(entry) = entries.get_mut(id).filter(|entry| saved.last_used > entry.last_use().0) else {
+        let Some(entry) = entries.get(id).filter(|entry| saved.last_used > entry.last_use().0) else {
             return Ok(false);
         };
         if let Location::Memory(live) = &entry.location {
@@ -191,7 +187,10 @@ impl SandboxRegistry {
             live.sandbox.take_kernel();
         }
         entry.location = Location::Store { last_use: saved.last_used };
-        Ok(self.expiry_reason(entry.created, (saved.last_used, false), now).is_none())
+        let is_alive = self.expiry_reason(entry.created, (saved.last_used, false), now).is_none();
+        let expiry = self.earliest_expiry(entry, now).min(entries.next_expiry());
+        entries.set_next_expiry(expiry);
+        Ok(is_alive)
     }
 
     /// Closes a sandbox and removes it permanently, from the store first: if that fails, it still exists and can be

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Limits, Result, SandboxBackend, SandboxId};
 
+use super::entries::{Entry, Location};
 use super::live::{CloseReason, LiveSandbox, SavedState};
-use super::registry::{Entry, Location, SandboxRegistry};
+use super::registry::SandboxRegistry;
 use super::settings::SavePolicy;
 use super::store::{SaveRequest, SavedSandbox, SnapshotStore};
 use crate::Snapshot;
@@ -61,7 +62,9 @@ impl SandboxRegistry {
     pub(super) async fn load_index(&self, store: &dyn SnapshotStore) -> Result<()> {
         for SavedSandbox { id, labels, created, last_used: used } in store.list().await? {
             let entry = Entry { labels, created, location: Location::Store { last_use: used } };
-            self.entries().entry(id).or_insert(entry);
+            if self.entries().get(&id).is_none() {
+                self.insert(id, entry);
+            }
         }
         Ok(())
     }
@@ -74,7 +77,7 @@ impl SandboxRegistry {
         }
         let sandbox = builder.build()?;
         let id = sandbox.id().clone();
-        if self.entries().contains_key(&id) {
+        if self.entries().get(&id).is_some() {
             let message =
                 "a sandbox with this id already exists; do not set a fixed id or seed for a provider's sandboxes";
             return Err(
@@ -118,7 +121,7 @@ impl SandboxRegistry {
 
     fn insert_live(&self, id: SandboxId, live: &Arc<LiveSandbox>) {
         let location = Location::Memory(Arc::clone(live));
-        self.entries().insert(id, Entry { labels: live.labels.clone(), created: live.created, location });
+        self.insert(id, Entry { labels: live.labels.clone(), created: live.created, location });
     }
 
     /// Saves a sandbox that has changed since it was saved. Concurrent callers wait, and the first of them saves for
@@ -186,7 +189,7 @@ impl SandboxRegistry {
             Location::Memory(live) => Some(Arc::clone(live)),
             Location::Store { .. } => None,
         };
-        self.entries().values().filter_map(live).collect()
+        self.entries().all().filter_map(|(_, entry)| live(entry)).collect()
     }
 
     fn needs_use_update(&self, saved: u64, used: u64) -> bool {

@@ -47,6 +47,24 @@ fn labels_find_a_sandbox_and_no_labels_always_create_one() {
 }
 
 #[test]
+fn a_sandbox_is_found_by_any_of_its_labels() {
+    let provider = provider();
+    let both = get(&provider, &[("thread", "7"), ("user", "ann")]);
+    let other = get(&provider, &[("thread", "8"), ("user", "ann")]);
+    assert_eq!(get(&provider, &[("thread", "7")]).id(), both.id());
+    assert_eq!(get(&provider, &[("thread", "8"), ("user", "ann")]).id(), other.id());
+    assert_ne!(get(&provider, &[("thread", "8"), ("user", "bob")]).id(), other.id());
+    // A sandbox that was closed or deleted has no labels any more.
+    block_on(both.close()).unwrap();
+    block_on(provider.delete(other.id())).unwrap();
+    for thread in ["7", "8"] {
+        let new = get(&provider, &[("thread", thread), ("user", "ann")]);
+        assert!(new.id() != both.id() && new.id() != other.id());
+        assert_eq!(get(&provider, &[("user", "ann"), ("thread", thread)]).id(), new.id());
+    }
+}
+
+#[test]
 fn a_list_comes_in_pages_without_gaps_or_repetition() {
     let provider = provider();
     for at in 0..250 {
