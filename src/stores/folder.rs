@@ -2,14 +2,14 @@
 
 mod commit;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use tidebox_core::lock::Mutex;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
 use tidebox_vfs_backend::Durability;
 
@@ -37,6 +37,9 @@ impl GenerationLog<Folder> {
 /// Sandboxes per page of a list.
 const PAGE: usize = 1000;
 
+/// Time for which the next pages of a list use the directories that its first page has read.
+const LISTED_TIME: Duration = Duration::from_secs(60);
+
 /// Objects in a host directory: a directory for each sandbox, and a file for each object.
 ///
 /// An object is written to a temporary file, synced, and linked to its name, which fails if the name exists: the file system must
@@ -53,8 +56,19 @@ struct Shared {
     path: PathBuf,
     committer: Committer,
     durability: Durability,
+    /// The directories of a list whose next pages are to come.
+    listed: Mutex<Option<ListedDirs>>,
     /// Locked while it is open. The system also unlocks it when the program is killed.
     _lock: Option<File>,
+}
+
+/// Directories of sandboxes at the time of a list's first page. Without it each page reads the names of all sandboxes: a thousand
+/// times a million for a list of a million.
+struct ListedDirs {
+    prefix: String,
+    /// Sorted.
+    dirs: Arc<Vec<String>>,
+    read: Instant,
 }
 
 impl fmt::Debug for Folder {
@@ -74,9 +88,12 @@ impl Folder {
 
     pub(crate) fn open_with(path: PathBuf, lock: Option<File>) -> Result<Self> {
         create_dir(&path).map_err(|error| failed("open", &path, WRITABLE, error))?;
-        let shared =
-            Shared { committer: Committer::new(path.clone()), path, durability: Durability::Local, _lock: lock };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self::at(path, Durability::Local, lock))
+    }
+
+    fn at(path: PathBuf, durability: Durability, lock: Option<File>) -> Self {
+        let (committer, listed) = (Committer::new(path.clone()), Mutex::default());
+        Self { shared: Arc::new(Shared { path, committer, durability, listed, _lock: lock }) }
     }
 
     /// Declares that other hosts can read the directory, because it is on a network file system.
@@ -84,9 +101,7 @@ impl Folder {
     /// Durability is what [`Objects::durability`] reports. This changes only that.
     #[must_use]
     pub fn shared(self) -> Self {
-        let Shared { path, .. } = &*self.shared;
-        let (path, committer) = (path.clone(), Committer::new(path.clone()));
-        Self { shared: Arc::new(Shared { path, committer, durability: Durability::Shared, _lock: None }) }
+        Self::at(self.shared.path.clone(), Durability::Shared, None)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -124,13 +139,14 @@ impl Folder {
     fn list_page(&self, prefix: &str, after: &str) -> Result<ObjectPage> {
         let unreadable = |error| failed("list", &self.shared.path, "make the directory readable", error);
         let dirs = match name::split(prefix) {
-            Some((stem, _)) => BTreeSet::from([name::dir(stem)]),
-            None => self.dirs(prefix, after).map_err(unreadable)?,
+            Some((stem, _)) => Arc::new(vec![name::dir(stem)]),
+            None => self.listed_dirs(prefix, after).map_err(unreadable)?,
         };
         let mut page = ObjectPage::default();
-        let mut remaining = dirs.into_iter();
+        let first = dirs.partition_point(|dir| name::after_all(dir.trim_end_matches('/')).as_str() <= after);
+        let mut remaining = dirs.iter().skip(first);
         for dir in remaining.by_ref() {
-            let objects = self.objects_of(&dir).map_err(unreadable)?;
+            let objects = self.objects_of(dir).map_err(unreadable)?;
             let wanted = |object: &ObjectInfo| object.name.starts_with(prefix) && object.name.as_str() > after;
             page.objects.extend(objects.into_iter().filter(wanted));
             if page.objects.len() >= PAGE {
@@ -138,20 +154,35 @@ impl Folder {
             }
         }
         page.has_more = remaining.next().is_some();
+        if !page.has_more && name::split(prefix).is_none() {
+            *self.shared.listed.lock() = None;
+        }
         Ok(page)
     }
 
-    /// Returns the sandboxes' directories that may have objects after `after`. They end in a slash, so that their order is that of
-    /// the objects' names.
-    fn dirs(&self, prefix: &str, after: &str) -> io::Result<BTreeSet<String>> {
-        let mut dirs = BTreeSet::new();
+    /// Returns the sandboxes' directories, sorted. They end in a slash, so that their order is that of the objects' names. The next
+    /// pages of a list use those that its first page has read.
+    fn listed_dirs(&self, prefix: &str, after: &str) -> io::Result<Arc<Vec<String>>> {
+        if !after.is_empty() {
+            let listed = self.shared.listed.lock();
+            let known = listed.as_ref().filter(|known| known.prefix == prefix && known.read.elapsed() < LISTED_TIME);
+            if let Some(known) = known {
+                return Ok(Arc::clone(&known.dirs));
+            }
+        }
+        let mut dirs = Vec::new();
         for entry in fs::read_dir(&self.shared.path)? {
             let entry = entry?;
             let Ok(stem) = entry.file_name().into_string() else { continue };
-            let wanted = stem.starts_with(prefix) && name::after_all(&stem).as_str() > after;
-            if wanted && entry.file_type()?.is_dir() {
-                dirs.insert(name::dir(&stem));
+            if stem.starts_with(prefix) && entry.file_type()?.is_dir() {
+                dirs.push(name::dir(&stem));
             }
+        }
+        dirs.sort_unstable();
+        let dirs = Arc::new(dirs);
+        if dirs.len() > PAGE {
+            let listed = ListedDirs { prefix: prefix.to_owned(), dirs: Arc::clone(&dirs), read: Instant::now() };
+            *self.shared.listed.lock() = Some(listed);
         }
         Ok(dirs)
     }

@@ -90,3 +90,32 @@ fn two_programs_share_a_directory() {
     assert!(write(&*first, "file", "lost").is_err());
     assert_eq!(read(&*get(&open()), "file").unwrap(), b"two");
 }
+
+#[test]
+fn a_list_of_many_pages_has_every_sandbox_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let create = |number: usize| {
+        let sandbox = dir.path().join(format!("sb-{number:05}"));
+        std::fs::create_dir(&sandbox).unwrap();
+        std::fs::write(sandbox.join(format!("{:016x}", 1)), "saved").unwrap();
+    };
+    (0..2500).map(|number| number * 2).for_each(create);
+    let folder = Folder::open(dir.path()).unwrap();
+    let (mut after, mut found) = (String::new(), Vec::new());
+    loop {
+        let page = block_on(folder.list("", &after)).unwrap();
+        found.extend(page.objects.into_iter().map(|object| object.name));
+        after.clone_from(found.last().unwrap());
+        if !page.has_more {
+            break;
+        }
+        // One that is deleted before its page, and one that is created since the first page.
+        let _ = std::fs::remove_dir_all(dir.path().join("sb-04998"));
+        let _ = std::fs::create_dir(dir.path().join("sb-04997"));
+    }
+    let expected: Vec<String> = (0..2499).map(|number| format!("sb-{:05}/{:016x}", number * 2, 1)).collect();
+    assert_eq!(found, expected);
+    create(4998 / 2 * 2 + 1);
+    let again = block_on(folder.list("sb-0499", "")).unwrap();
+    assert_eq!(again.objects.last().unwrap().name, format!("sb-04999/{:016x}", 1));
+}
