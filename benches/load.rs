@@ -2,6 +2,7 @@
 //!
 //! - `cargo bench --bench load -- soak --minutes 10`: a thousand sandboxes live, and commands of every kind run in them at random;
 //! - `cargo bench --bench load -- idle 10000`: idle sandboxes;
+//! - `cargo bench --bench load -- hibernated 1000000`: sandboxes in a store, and the provider that finds them;
 //! - `cargo bench --bench load -- churn 100000`: sandboxes created, used and dropped;
 //! - `cargo bench --bench load -- live --minutes 10`: residents, sockets, exposed ports and terminals that end at any moment;
 //! - `cargo bench --bench load -- servers 1000`: processes that outlive their call and wait for input.
@@ -16,6 +17,8 @@
 
 #[path = "load/cpu_time.rs"]
 mod cpu_time;
+#[path = "load/hibernated.rs"]
+mod hibernated;
 #[path = "load/live.rs"]
 mod live;
 
@@ -124,13 +127,15 @@ fn main() {
             runtime.block_on(live::soak(minutes.parse().expect("a whole number"), Duration::from_secs(60)))
         }
         ["idle", count] => runtime.block_on(idle(number(count))),
+        ["hibernated", count] => runtime.block_on(hibernated::hibernated(number(count))),
         ["churn", count] => runtime.block_on(churn(number(count))),
         ["servers", count] => runtime.block_on(servers(number(count), Duration::from_secs(10))),
         _ => runtime.block_on(async {
             let soaked = soak(Duration::from_secs(2), 20).await;
             let servers = servers(20, Duration::from_secs(1)).await;
             let live = live::soak(2, Duration::from_secs(1)).await;
-            [soaked, idle(50).await, churn(50).await, servers, live].concat()
+            let hibernated = hibernated::hibernated(50).await;
+            [soaked, idle(50).await, churn(50).await, servers, live, hibernated].concat()
         }),
     };
     for error in &errors {
