@@ -19,6 +19,9 @@ POLL_SECONDS = 1.0
 PAUSE_SECONDS = 0.2
 """Pause before a message to an actor that was unavailable, or that rejected a task, is sent again."""
 
+SILENT_SECONDS = 5.0
+"""Time after the last reply of an actor until which it gets tasks without a check."""
+
 ORDERED_WINDOW = 4
 """With `ordered`, results and tasks that wait for an earlier task are at most this many times those in flight."""
 
@@ -42,7 +45,7 @@ class PoolError(RuntimeError):
 
 
 class Member(Protocol):
-    """A node with a ready actor."""
+    """A node with an actor."""
 
     node: str
     draining: bool
@@ -65,7 +68,7 @@ class Members(Protocol):
     unavailable_timeout: float
 
     def ready(self) -> Sequence[Member]:
-        """Returns the nodes with a ready actor.
+        """Returns the nodes with a ready actor that may get tasks.
 
         Raises:
             PoolError: There has been none for too long.
@@ -76,8 +79,8 @@ class Members(Protocol):
         """Waits until at least one reply has arrived, and returns the handles of those that have."""
         ...
 
-    def reply(self, handle: Any) -> list[tuple[int, PackedResult]]:
-        """Returns a reply that has arrived.
+    def reply(self, handle: Any) -> list[tuple[int, PackedResult]] | None:
+        """Returns a reply that has arrived. It is None if the actor has ended the session.
 
         Raises:
             ActorLost, ActorUnavailable: There is no reply.
@@ -107,6 +110,7 @@ class _Link:
     """The session at one actor. At most one message is on its way."""
 
     member: Member
+    session: str = field(default_factory=lambda: uuid.uuid4().hex)
     number: int = 0
     received: int = 0
     in_flight: dict[int, _Entry] = field(default_factory=dict)
@@ -116,6 +120,8 @@ class _Link:
     handle: Any = None
     pause_until: float = 0.0
     unavailable_since: float | None = None
+    heard: float | None = None
+    """Time of the last reply."""
 
 
 class Dispatcher:
@@ -135,7 +141,6 @@ class Dispatcher:
         self._retry = retry
         self._max_attempts = max_attempts
         self._ordered = ordered
-        self._session = uuid.uuid4().hex
         self._links: dict[int, _Link] = {}
         self._pending: deque[_Entry] = deque()
         self._finished: deque[TaskResult] = deque()
@@ -144,10 +149,12 @@ class Dispatcher:
         self._pulled = 0
         self._returned = 0
         self._attempts = 0
+        self._started = time.monotonic()
         self._functions: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
 
     def results(self) -> Iterator[TaskResult]:
         """Yields a result for each task. Closing the iterator stops the tasks."""
+        self._started = time.monotonic()
         try:
             while True:
                 while self._finished:
@@ -178,6 +185,10 @@ class Dispatcher:
     def _assign(self) -> None:
         """Distributes tasks to the nodes with room and without a message on its way, the emptiest first."""
         now = time.monotonic()
+        if not self._attempts and now < self._started + POLL_SECONDS:
+            if any(link.heard is None for link in self._links.values()):
+                # The first node to reply would get all of a few tasks.
+                return
         free = [link for link in self._links.values() if self._has_room(link, now)]
         size = {id(link): 0 for link in free}
         while free:
@@ -197,7 +208,8 @@ class Dispatcher:
 
     def _has_room(self, link: _Link, now: float) -> bool:
         is_idle = link.handle is None and not link.must_repeat and not link.member.draining
-        return is_idle and now >= link.pause_until and len(link.in_flight) < self._members.concurrency
+        is_full = len(link.in_flight) >= self._members.concurrency
+        return is_idle and not is_full and now >= link.pause_until and not _is_silent(link, now)
 
     def _next_entry(self) -> _Entry | None:
         if self._pending:
@@ -242,12 +254,12 @@ class Dispatcher:
             if link.handle is not None or now < link.pause_until:
                 continue
             if not link.must_repeat:
-                if not link.in_flight:
+                if not link.in_flight and not _is_silent(link, now):
                     continue
                 link.number += 1
             link.must_repeat = False
             link.handle = link.member.exchange(
-                self._session, link.number, link.received, tuple(link.message), POLL_SECONDS
+                link.session, link.number, link.received, tuple(link.message), POLL_SECONDS
             )
 
     def _collect(self) -> None:
@@ -267,11 +279,16 @@ class Dispatcher:
             except ActorUnavailable as error:
                 self._repeat_later(link, str(error))
             else:
-                self._accept(link, page)
+                if page is None:
+                    # The actor lives on, and gets another session.
+                    self._lose(link, "the session was ended after a long time without a message", remove=False)
+                else:
+                    self._accept(link, page)
 
     def _accept(self, link: _Link, page: Sequence[tuple[int, PackedResult]]) -> None:
         link.message.clear()
         link.unavailable_since = None
+        link.heard = time.monotonic()
         for number, packed in page:
             if number <= link.received:
                 continue
@@ -297,17 +314,18 @@ class Dispatcher:
         link.must_repeat = True
         link.pause_until = now + PAUSE_SECONDS
 
-    def _lose(self, link: _Link, reason: str) -> None:
-        """Handles the end of an actor: each of its tasks may have run."""
+    def _lose(self, link: _Link, reason: str, *, remove: bool = True) -> None:
+        """Handles the end of an actor, or of the session: each of its tasks may have run."""
         self._links.pop(id(link.member), None)
-        self._members.remove(link.member, reason)
+        if remove:
+            self._members.remove(link.member, reason)
         for entry in link.in_flight.values():
             link.member.in_flight -= 1
             entry.may_have_run = True
             if self._retry == "always" and entry.attempts < self._max_attempts:
                 self._pending.append(entry)
                 continue
-            message = f"the actor ended while it had the task, whose commands may have run: {reason}"
+            message = f"the actor or its session ended, and the commands of the task may have run: {reason}"
             result = TaskResult(
                 entry.index, entry.task.labels, "lost", error=message, node=entry.node,
                 attempts=entry.attempts, may_have_run=True,
@@ -328,8 +346,14 @@ class Dispatcher:
         for link in self._links.values():
             link.member.in_flight -= len(link.in_flight)
             if link.number:
-                link.member.end(self._session)
+                link.member.end(link.session)
         self._links.clear()
+
+
+def _is_silent(link: _Link, now: float) -> bool:
+    """Returns whether the actor must reply to an empty message before it gets tasks. It may have ended since its last reply,
+    and the tasks would count as lost."""
+    return link.heard is None or now - link.heard > SILENT_SECONDS
 
 
 def _result(entry: _Entry, packed: PackedResult, outcome: Literal["done", "failed"]) -> TaskResult:

@@ -109,8 +109,10 @@ class Worker:
 
     async def exchange(
         self, session_id: str, number: int, received: int, tasks: Sequence[PackedTask], wait: float
-    ) -> list[tuple[int, PackedResult]]:
+    ) -> list[tuple[int, PackedResult]] | None:
         """Starts tasks, and returns results with their numbers as soon as there are any. A message may be repeated.
+
+        Returns None if the session was ended, or if it is unknown and this is not its first message.
 
         Args:
             session_id: Id of the session, which its first message creates.
@@ -119,9 +121,11 @@ class Worker:
             tasks: Tasks to start.
             wait: Maximum seconds without a result.
         """
-        if session_id in self._ended:
-            return []
-        session = self._sessions.setdefault(session_id, _Session())
+        session = self._sessions.get(session_id)
+        if session is None:
+            if number > 1 or session_id in self._ended:
+                return None
+            session = self._sessions[session_id] = _Session()
         session.used = time.monotonic()
         while session.results and session.results[0][0] <= received:
             session.results.popleft()

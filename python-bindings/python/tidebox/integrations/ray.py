@@ -15,6 +15,7 @@ reported as lost, or repeated if the caller allows it. Sandboxes are not saved; 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 import uuid
@@ -32,6 +33,7 @@ try:
 except ImportError as error:
     raise missing_framework("ray", error) from error
 
+from .._native import __version__
 from .._options import Command, Content
 from .._provider import SandboxOptions
 from ._ray_dispatch import ActorLost, ActorUnavailable, Dispatcher, Member, PoolError, Retry
@@ -175,7 +177,7 @@ class SandboxPool:
     def nodes(self) -> list[str]:
         """Ray's ids of the nodes with a ready actor."""
         with self._lock:
-            return [node.node for node in self._nodes.values() if node.started is None]
+            return [node.node for node in self._nodes.values() if node.started is None and not node.draining]
 
     def map(
         self,
@@ -241,10 +243,7 @@ class SandboxPool:
             RuntimeError: The actor has too many sandboxes.
             SandboxLost: The actor ended.
         """
-        ready = [node for node in await asyncio.to_thread(self._wait_for_ready) if not node.draining]
-        if not ready:
-            raise PoolError("cannot open a sandbox: all nodes are drained")
-        node = min(ready, key=lambda node: node.open)
+        node = min(await asyncio.to_thread(self._wait_for_ready), key=lambda node: node.open)
         opened = RemoteSandbox(node, uuid.uuid4().hex)
         try:
             await opened._call("open", sandbox, files or {}, idle_timeout)
@@ -268,6 +267,7 @@ class SandboxPool:
         """
         with self._lock:
             self._excluded.add(node)
+            self._error = "nodes were drained"
             if node in self._nodes:
                 self._nodes[node].draining = True
             self._refreshed = 0.0
@@ -307,7 +307,7 @@ class SandboxPool:
             if now - self._refreshed >= REFRESH_SECONDS:
                 self._refreshed = now
                 self._refresh(now)
-            ready = [node for node in self._nodes.values() if node.started is None]
+            ready = [node for node in self._nodes.values() if node.started is None and not node.draining]
             if ready:
                 self._without_actor = None
                 return ready
@@ -329,15 +329,15 @@ class SandboxPool:
             arrived += ray.wait(others, num_returns=len(others), timeout=0)[0]
         return cast("list[Any]", arrived)
 
-    def reply(self, handle: Any) -> list[tuple[int, PackedResult]]:
-        """Returns a reply that has arrived.
+    def reply(self, handle: Any) -> list[tuple[int, PackedResult]] | None:
+        """Returns a reply that has arrived. It is None if the actor has ended the session.
 
         Raises:
             ActorLost: The actor ended.
             ActorUnavailable: The actor cannot be reached, or the reply is lost.
         """
         try:
-            return cast("list[tuple[int, PackedResult]]", ray.get(handle))
+            return cast("list[tuple[int, PackedResult]] | None", ray.get(handle))
         except RayTaskError:
             raise
         except ActorUnavailableError as error:
@@ -363,8 +363,9 @@ class SandboxPool:
         for node in list(self._nodes.values()):
             if node.started is not None:
                 self._check_start(node)
-            elif node.draining and not node.in_flight and not node.open and self._name is None:
-                ray.kill(node.actor)
+            elif node.draining and not node.in_flight and not node.open:
+                if self._name is None:
+                    ray.kill(node.actor)
                 del self._nodes[node.node]
             elif node.node not in alive:
                 del self._nodes[node.node]
@@ -392,20 +393,24 @@ class SandboxPool:
             options |= {
                 "name": f"{self._name}@{id}", "namespace": NAMESPACE, "lifetime": "detached", "get_if_exists": True,
             }  # fmt: skip
+        # The actors of this object end with its program.
+        session_timeout = math.inf if self._name is None else self._session_timeout
         remote: Any = ray.remote(Worker)
-        actor = remote.options(**options).remote(self._options, self._max_sandboxes, self._session_timeout)
+        actor = remote.options(**options).remote(self._options, self._max_sandboxes, session_timeout)
         self._nodes[id] = _Node(id, actor, actor.prepare.remote(self._options))
 
     def _check_start(self, node: _Node) -> None:
         if not ray.wait([node.started], timeout=0)[0]:
             return
         try:
-            ray.get(node.started)
+            version = ray.get(node.started)
         except RayTaskError as error:
             self._fail(node, f"{type(error.cause).__name__}: {error.cause}")
         except RayError as error:
             self._fail(node, _first_line(error))
         else:
+            if version != __version__:
+                self._fail(node, f"the node has tidebox {version}, and this process {__version__}")
             node.started = None
 
     def _fail(self, node: _Node, reason: str) -> None:
