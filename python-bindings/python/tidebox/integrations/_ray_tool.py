@@ -346,11 +346,12 @@ def _text(result: CommandResult, max_chars: int) -> str:
     if len(text) > max_chars:
         half = max_chars // 2
         text = f"{text[:half]}\n... {len(text) - 2 * half} characters are missing ...\n{text[len(text) - half :]}"
-    if result.stopped_by is not None:
-        text += f"\n[stopped by its limit: {result.stopped_by}]"
+    notes = [] if result.stopped_by is None else [f"[stopped by its limit: {result.stopped_by}]"]
     if result.exit_code != 0:
-        text += f"\n[exit code {result.exit_code}]"
-    return text
+        notes.append(f"[exit code {result.exit_code}]")
+    if notes and text and not text.endswith("\n"):
+        text += "\n"
+    return text + "\n".join(notes)
 
 
 def _response() -> Any:

@@ -19,7 +19,7 @@ import math
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, cast
@@ -34,10 +34,11 @@ except ImportError as error:
     raise missing_framework("ray", error) from error
 
 from .._native import __version__
-from .._options import Command, Content
+from .._options import Content
 from .._provider import SandboxOptions
 from ._ray_dispatch import ActorLost, ActorUnavailable, Dispatcher, Member, PoolError, Retry
-from ._ray_tasks import CommandResult, PackedResult, PackedTask, SandboxTask, TaskResult, pack
+from ._ray_node import Node, RemoteSandbox, first_line
+from ._ray_tasks import CommandResult, PackedResult, SandboxTask, TaskResult, pack
 from ._ray_tool import TideboxTool
 from ._ray_worker import SandboxLost, Worker
 
@@ -66,27 +67,6 @@ LONG_LIFE = 60.0
 
 MESSAGES = 1000
 """Calls of one actor at the same time beyond those of its sandboxes."""
-
-
-class _Node:
-    """A node of the pool and its actor."""
-
-    def __init__(self, node: str, actor: Any, started: Any) -> None:
-        self.node = node
-        self.actor = actor
-        self.started = started
-        """Reply of `prepare`; None when it has arrived."""
-        self.created = time.monotonic()
-        self.draining = False
-        self.in_flight = 0
-        self.open = 0
-        """Sandboxes that this process opened."""
-
-    def exchange(self, session: str, number: int, received: int, tasks: Sequence[PackedTask], wait: float) -> Any:
-        return self.actor.exchange.remote(session, number, received, tasks, wait)
-
-    def end(self, session: str) -> None:
-        self.actor.end.remote(session)
 
 
 class SandboxPool:
@@ -143,7 +123,7 @@ class SandboxPool:
         self._start_timeout = start_timeout
         self._session_timeout = session_timeout
         self._lock = threading.RLock()
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[str, Node] = {}
         self._excluded: set[str] = set()
         self._failures: dict[str, tuple[int, float]] = {}
         """Number of failed actors of a node in a row, and the time of the next attempt."""
@@ -252,7 +232,7 @@ class SandboxPool:
             raise
         return opened
 
-    def _wait_for_ready(self) -> list[_Node]:
+    def _wait_for_ready(self) -> list[Node]:
         while not (ready := self.ready()):
             time.sleep(REFRESH_SECONDS / 4)
             self._refreshed = 0.0
@@ -294,7 +274,7 @@ class SandboxPool:
 
     # The methods of `Members`.
 
-    def ready(self) -> list[_Node]:
+    def ready(self) -> list[Node]:
         """Returns the nodes with a ready actor, after starting those of nodes that have joined.
 
         Raises:
@@ -341,12 +321,12 @@ class SandboxPool:
         except RayTaskError:
             raise
         except ActorUnavailableError as error:
-            raise ActorUnavailable(_first_line(error)) from error
+            raise ActorUnavailable(first_line(error)) from error
         except RayActorError as error:
-            raise ActorLost(_first_line(error)) from error
+            raise ActorLost(first_line(error)) from error
         except RayError as error:
             # The actor keeps results until they are confirmed.
-            raise ActorUnavailable(_first_line(error)) from error
+            raise ActorUnavailable(first_line(error)) from error
 
     def remove(self, member: Member, reason: str) -> None:
         """Removes a node whose actor is lost. If the node is alive it gets another one later."""
@@ -397,9 +377,9 @@ class SandboxPool:
         session_timeout = math.inf if self._name is None else self._session_timeout
         remote: Any = ray.remote(Worker)
         actor = remote.options(**options).remote(self._options, self._max_sandboxes, session_timeout)
-        self._nodes[id] = _Node(id, actor, actor.prepare.remote(self._options))
+        self._nodes[id] = Node(id, actor, actor.prepare.remote(self._options))
 
-    def _check_start(self, node: _Node) -> None:
+    def _check_start(self, node: Node) -> None:
         if not ray.wait([node.started], timeout=0)[0]:
             return
         try:
@@ -407,13 +387,13 @@ class SandboxPool:
         except RayTaskError as error:
             self._fail(node, f"{type(error.cause).__name__}: {error.cause}")
         except RayError as error:
-            self._fail(node, _first_line(error))
+            self._fail(node, first_line(error))
         else:
             if version != __version__:
                 self._fail(node, f"the node has tidebox {version}, and this process {__version__}")
             node.started = None
 
-    def _fail(self, node: _Node, reason: str) -> None:
+    def _fail(self, node: Node, reason: str) -> None:
         """Removes a node, and sets the time at which it gets another actor."""
         self._error = reason
         self._nodes.pop(node.node, None)
@@ -423,76 +403,3 @@ class SandboxPool:
         self._failures[node.node] = (count, now + min(2.0**count / 2, MAX_BACKOFF))
         if self._name is None or node.started is None:
             ray.kill(node.actor)
-
-
-class RemoteSandbox:
-    """A sandbox in an actor of a pool. All methods are to be awaited.
-
-    Every method raises `SandboxLost` if the sandbox does not exist any more: its node or actor ended, or it was closed. A
-    command that ran at that time may have had effects outside, such as requests that the network policy allows.
-    """
-
-    def __init__(self, node: _Node, key: str) -> None:
-        """Use `SandboxPool.open`."""
-        self._node = node
-        self._key = key
-        self._closed = False
-        node.open += 1
-
-    @property
-    def node(self) -> str:
-        """Ray's id of its node."""
-        return self._node.node
-
-    async def execute(self, command: Command, *, timeout: float | None = None) -> CommandResult:
-        """Runs a command and waits for its end. Arguments are those of `Sandbox.execute`."""
-        return cast(CommandResult, await self._call("execute", command, timeout))
-
-    async def write(self, path: str, content: Content) -> None:
-        """Creates or replaces a file, and the directories above it."""
-        await self._call("write", path, content)
-
-    async def read(self, path: str) -> bytes:
-        """Returns the content of a file.
-
-        Raises:
-            FileNotFoundError, OSError: The file cannot be read.
-        """
-        return cast(bytes, await self._call("read", path))
-
-    async def call(self, function: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
-        """Calls a coroutine function with the `AsyncSandbox` in the actor, and returns its value."""
-        return await self._call("call", pack(function), pack(arguments))
-
-    async def close(self) -> None:
-        """Closes the sandbox. Closing twice, or after the end of the actor, is not an error."""
-        if self._closed:
-            return
-        self._closed = True
-        self._node.open -= 1
-        try:
-            await self._node.actor.close.remote(self._key)
-        except RayActorError:
-            pass
-
-    async def __aenter__(self) -> RemoteSandbox:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def _call(self, method: str, *arguments: Any) -> Any:
-        try:
-            return await getattr(self._node.actor, method).remote(self._key, *arguments)
-        except RayTaskError as error:
-            raise cast(BaseException, error.cause) from error
-        except RayActorError as error:
-            message = f"the actor of the sandbox ended, and the call may have run: {_first_line(error)}"
-            raise SandboxLost(message, may_have_run=True) from error
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

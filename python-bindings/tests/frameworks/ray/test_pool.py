@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import ray
 
 from tidebox import AsyncSandbox, Limits, SandboxOptions
 from tidebox.integrations.ray import (

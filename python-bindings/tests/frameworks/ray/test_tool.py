@@ -52,7 +52,7 @@ async def test_agent_loop_keeps_one_sandbox_for_each_trajectory(tool: TideboxToo
         return [(await call_tool(tool, trajectory(id), json.dumps({"command": step})))[0].text for step in STEPS]
 
     many = await asyncio.gather(*(loop(f"t{number}") for number in range(20)))
-    assert many == [["40\n2\n", "", "42\n\n[exit code 3]"]] * 20
+    assert many == [["40\n2\n", "", "42\n[exit code 3]"]] * 20
     assert len(tool._kept) == 20 and tool._instances == {}
     await tool.end_trajectory("t0")
     assert (await call_tool(tool, trajectory("t0"), '{"command": "ls"}'))[0].text == "data.txt\n"
