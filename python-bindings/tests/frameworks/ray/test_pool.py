@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,6 @@ def test_commands_run_in_order_in_a_new_sandbox(pool: SandboxPool) -> None:
         ]  # fmt: skip
         assert (result.attempts, result.may_have_run, result.error) == (1, False, None)
         assert result.node in pool.nodes and 0 < result.seconds < 60
-    assert len({result.node for result in results}) == 2
 
 
 def test_functions_get_the_sandbox_and_arguments(pool: SandboxPool) -> None:
@@ -170,15 +170,19 @@ def test_task_that_ends_every_actor_is_lost_in_the_end(pool: SandboxPool) -> Non
 
 
 def test_nodes_join_and_leave_during_a_map(cluster: Any) -> None:
-    async def wait(sandbox: AsyncSandbox, seconds: float) -> None:
-        await sandbox.execute(["sleep", str(seconds)])
-
     joined: Any = None
     has_left = False
     by_node: Counter[str | None] = Counter()
+    deadline = time.monotonic() + 90
+
+    def tasks() -> Iterator[SandboxTask]:
+        while not has_left and time.monotonic() < deadline:
+            yield SandboxTask(["sleep 0.05"])
+        yield from [SandboxTask(["true"])] * 100
+
     with SandboxPool(num_cpus=0.1, concurrency=8) as pool:
         assert len(pool.nodes) == 2
-        for result in pool.map((SandboxTask(wait, (0.05,)) for _ in range(1500)), retry="always"):
+        for result in pool.map(tasks(), retry="always"):
             assert result.ok
             by_node[result.node] += 1
             if by_node.total() == 50:
@@ -186,40 +190,44 @@ def test_nodes_join_and_leave_during_a_map(cluster: Any) -> None:
             if joined is not None and by_node[joined.node_id] == 20 and not has_left:
                 has_left = True
                 cluster.remove_node(joined, allow_graceful=False)
-        assert 20 <= by_node[joined.node_id] < 500
-        assert by_node.total() == 1500 and len(by_node) == 3
-        deadline = time.monotonic() + 20
+        assert 20 <= by_node[joined.node_id] and len(by_node) == 3
         while joined.node_id in pool.nodes and time.monotonic() < deadline:
             list(pool.map([SandboxTask(["true"])]))
         assert joined.node_id not in pool.nodes
 
 
+def find_processes(pool: SandboxPool) -> dict[str | None, int]:
+    """Runs tasks until each node had one, and returns the processes of the actors."""
+    found: dict[str | None, int] = {}
+    deadline = time.monotonic() + 60
+    while len(found) < 2 and time.monotonic() < deadline:
+        found |= {result.node: result.value for result in pool.map([SandboxTask(actor_process)] * 20)}
+    assert set(found) == set(pool.nodes)
+    return found
+
+
 def test_drained_node_gets_no_tasks(cluster: Any) -> None:
     with SandboxPool(num_cpus=0.1, concurrency=4) as pool:
         drained, other = pool.nodes
-        [process] = {result.value for result in pool.map([SandboxTask(actor_process)] * 20) if result.node == drained}
+        process = Path(f"/proc/{find_processes(pool)[drained]}")
         pool.drain(drained)
-        assert {result.node for result in pool.map([SandboxTask(["true"])] * 20)} == {other}
         assert pool.nodes == [other]
+        assert {result.node for result in pool.map([SandboxTask(["true"])] * 20)} == {other}
         deadline = time.monotonic() + 20
-        while Path(f"/proc/{process}").exists() and time.monotonic() < deadline:
+        while process.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert not Path(f"/proc/{process}").exists()
+        assert not process.exists()
 
 
 def test_named_pools_are_shared(cluster: Any) -> None:
     options = SandboxOptions(files={"a": "shared"})
-
-    def processes(pool: SandboxPool) -> set[int]:
-        return {result.value for result in pool.map([SandboxTask(actor_process)] * 40)}
-
     with SandboxPool(num_cpus=0.1, name="shared", sandbox=options) as first:
-        found = processes(first)
+        found = find_processes(first)
     with SandboxPool(num_cpus=0.1, name="shared", sandbox=options) as second:
-        assert processes(second) == found
+        assert find_processes(second) == found
         with pytest.raises(PoolError, match="the pool exists with other options"):
             SandboxPool(num_cpus=0.1, name="shared", start_timeout=2)
-        assert processes(second) == found
+        assert find_processes(second) == found
         second.close(shared=True)
         with pytest.raises(PoolError, match="the pool is closed"):
             list(second.map([SandboxTask(["true"])]))
@@ -239,7 +247,7 @@ async def test_tasks_run_for_asyncio(pool: SandboxPool) -> None:
 
 async def test_leaving_the_results_stops_the_tasks(cluster: Any, tmp_path: Path) -> None:
     async def leave_mark(sandbox: AsyncSandbox, number: int) -> None:
-        await sandbox.execute(["sleep", str(min(number, 1) * 1.5)])
+        await sandbox.execute(["sleep", str(min(number, 1) * 60)])
         (tmp_path / str(number)).touch()
 
     with SandboxPool(num_cpus=0.1, concurrency=4) as pool:
@@ -247,9 +255,16 @@ async def test_leaving_the_results_stops_the_tasks(cluster: Any, tmp_path: Path)
         async for _ in results:
             break
         await results.aclose()  # type: ignore[attr-defined]
-        await asyncio.sleep(2.5)
+        deadline = time.monotonic() + 20
+        while await count_running(pool) and time.monotonic() < deadline:
+            await asyncio.sleep(0.1)
+        assert await count_running(pool) == 0
         assert os.listdir(tmp_path) == ["0"]
         assert [result.ok for result in pool.map([SandboxTask(["true"])])] == [True]
+
+
+async def count_running(pool: SandboxPool) -> int:
+    return sum([(await node.actor.status.remote())["running"] for node in pool.ready()])
 
 
 async def test_open_sandbox_keeps_its_files(pool: SandboxPool) -> None:
