@@ -77,8 +77,8 @@ async def test_invalid_arguments_are_responses_for_the_model(tool: TideboxTool) 
     for arguments in ("{}", '{"command": 3}'):
         response, reward, metrics = await call_tool(tool, trajectory("t"), arguments)
         assert (response.text, reward, metrics) == ("error: the argument `command` must be a string", None, {})
-    response, _, _ = await call_tool(tool, trajectory("t"), '{"command": "a\\u0000b"}')
-    assert response.text.startswith("error: ")
+    response, _, metrics = await call_tool(tool, trajectory("t"), '{"command": "a\\u0000b"}')
+    assert "contains a NUL byte" in response.text and metrics["exit_code"] == 126
 
 
 async def test_long_output_and_limits_are_reported(cluster: Any) -> None:
