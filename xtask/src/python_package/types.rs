@@ -60,6 +60,7 @@ pub(super) fn check_adapter(
     match framework {
         "deepagents" => include.push("examples/deep_agent.py".to_owned()),
         "openai_agents" => include.push("examples/openai_agent.py".to_owned()),
+        "ray" => include.push("examples/ray_rollouts.py".to_owned()),
         _ => {}
     }
     pyright(progress, &bin, &python.join("python"), tests, framework, include)
