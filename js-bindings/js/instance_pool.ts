@@ -73,6 +73,8 @@ export class InstancePool {
   readonly #resting = new Map<Program, PooledInstance[]>();
   /** All resting instances with their programs, the longest resting one first. */
   readonly #oldest = new Map<PooledInstance, Program>();
+  /** Programs of which a sandbox had to take an instance that another one had used. */
+  readonly #taken = new Set<Program>();
   #bytes = 0;
 
   /** `create` returns a new instance to compare with. */
@@ -87,23 +89,59 @@ export class InstancePool {
     const found = resting.find((pooled) => pooled.sandbox === sandbox) ?? resting.find(isClean) ?? resting.at(-1);
     if (found === undefined) return undefined;
     this.#remove(found, resting);
-    if (found.sandbox !== sandbox && !isClean(found) && !this.#clean(program, found)) return undefined;
+    if (found.sandbox !== sandbox && !isClean(found)) {
+      this.#taken.add(program);
+      if (!this.#clean(program, found)) return undefined;
+    }
     found.sandbox = sandbox;
     return found;
   }
 
   /**
-   * Resets one instance completely, so that another sandbox can use it immediately, if its program has none that is clean. Returns
-   * false if there is nothing to do. Called while the worker is idle: a shell has 8 MiB of stack to check.
+   * Prepares an instance of one program that has no clean one, so that another sandbox can use it immediately: resets one whose
+   * sandbox has ended, according to `isLive`, or the oldest of several completely. Returns false if there is nothing to do. Called
+   * while the worker is idle: a shell has 8 MiB of stack to check.
    */
-  cleanOne(): boolean {
+  cleanOne(isLive: (sandbox: number) => boolean): boolean {
     for (const [program, resting] of this.#resting) {
-      const [oldest] = resting;
-      if (oldest === undefined || resting.some(isClean)) continue;
-      if (!this.#clean(program, oldest)) this.#remove(oldest, resting);
+      if (resting.some(isClean)) continue;
+      const found = resting.find(({ sandbox }) => !isLive(sandbox)) ?? (resting.length > 1 ? resting[0] : undefined);
+      if (found === undefined) continue;
+      this.#cleanResting(program, found, resting);
       return true;
     }
     return false;
+  }
+
+  /**
+   * Like {@link cleanOne}, for a program with one instance, which a live sandbox has used. A program that several sandboxes use
+   * gets a second one: they would take it from each other.
+   */
+  cleanLast(): boolean {
+    for (const [program, resting] of this.#resting) {
+      const [only] = resting;
+      if (only === undefined || resting.some(isClean)) continue;
+      const created = this.#taken.has(program) && this.#mode === "on" ? this.#createClean(program) : undefined;
+      if (created === undefined) this.#cleanResting(program, only, resting);
+      else this.#rest(program, created, resting);
+      return true;
+    }
+    return false;
+  }
+
+  /** Returns `undefined` if there is no memory for another instance. */
+  #createClean(program: Program): PooledInstance | undefined {
+    try {
+      const created = this.#create(program);
+      if (created !== undefined) created.sandbox = CLEAN;
+      return created;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #cleanResting(program: Program, pooled: PooledInstance, resting: PooledInstance[]): void {
+    if (!this.#clean(program, pooled)) this.#remove(pooled, resting);
   }
 
   #clean(program: Program, pooled: PooledInstance): boolean {
@@ -121,6 +159,13 @@ export class InstancePool {
     this.#resting.clear();
     this.#oldest.clear();
     this.#bytes = 0;
+  }
+
+  #rest(program: Program, pooled: PooledInstance, resting: PooledInstance[]): void {
+    resting.push(pooled);
+    this.#resting.set(program, resting);
+    this.#oldest.set(pooled, program);
+    this.#bytes += pooled.bytes;
   }
 
   #remove(pooled: PooledInstance, resting: PooledInstance[]): void {
@@ -144,10 +189,7 @@ export class InstancePool {
     if (this.#mode === "check") compare(pooled, this.#create(program));
     const resting = this.#resting.get(program) ?? [];
     if (resting.length >= (this.#mode === "one" ? 1 : MAX_OF_PROGRAM)) return;
-    resting.push(pooled);
-    this.#resting.set(program, resting);
-    this.#oldest.set(pooled, program);
-    this.#bytes += pooled.bytes;
+    this.#rest(program, pooled, resting);
     for (const [oldest, owner] of this.#oldest) {
       if (this.#bytes <= MAX_RESTING_BYTES) return;
       this.#remove(oldest, this.#resting.get(owner) ?? []);
