@@ -1,6 +1,7 @@
 /** Node, and Deno through its Node API: Deno's own workers would keep a program running. */
 
 import { resolve } from "node:path";
+import { setImmediate } from "node:timers";
 import { fileURLToPath } from "node:url";
 
 import { builtin, fs } from "./builtins.node.js";
@@ -9,6 +10,29 @@ import { files, readWhole } from "./files.node.js";
 import type { CallerModule, Platform } from "./platform.js";
 import { randomBytes } from "./random.node.js";
 import { REUSE } from "./reuse.node.js";
+
+/** Time until which the event loop does not sleep; 0 if it may. */
+let awakeUntil = 0;
+let isAwake = false;
+
+function nextTurn(): void {
+  isAwake = awakeUntil > 0 && performance.now() < awakeUntil;
+  if (isAwake) setImmediate(nextTurn);
+}
+
+function stayAwake(milliseconds: number): void {
+  awakeUntil = milliseconds > 0 ? performance.now() + milliseconds : 0;
+  if (isAwake || awakeUntil === 0) return;
+  isAwake = true;
+  setImmediate(nextTurn);
+}
+
+let spins: boolean | undefined;
+
+/** With one core the thread would keep the worker from running. In Deno a turn of the event loop takes longer than waking it. */
+function canSpin(): boolean {
+  return (spins ??= process.versions["deno"] === undefined && builtin("node:os").availableParallelism() > 1);
+}
 
 export const node: Platform = {
   start(listener) {
@@ -37,6 +61,9 @@ export const node: Platform = {
   },
   kernel: async () => WebAssembly.compile(await readWhole(new URL("./kernel_bg.wasm", import.meta.url))),
   remote: async () => WebAssembly.compile(await readWhole(new URL("./remote_kernel_bg.wasm", import.meta.url))),
+  get stayAwake() {
+    return canSpin() ? stayAwake : undefined;
+  },
   get maxWorkers() {
     return builtin("node:os").availableParallelism();
   },
