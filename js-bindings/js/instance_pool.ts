@@ -73,7 +73,7 @@ export class InstancePool {
   readonly #resting = new Map<Program, PooledInstance[]>();
   /** All resting instances with their programs, the longest resting one first. */
   readonly #oldest = new Map<PooledInstance, Program>();
-  /** Programs of which a sandbox had to take an instance that another one had used. */
+  /** Programs whose instance a sandbox had to take from another one. */
   readonly #taken = new Set<Program>();
   #bytes = 0;
 
@@ -129,7 +129,7 @@ export class InstancePool {
     return false;
   }
 
-  /** Returns `undefined` if there is no memory for another instance. */
+  /** Returns `undefined` if memory for another instance is missing. */
   #createClean(program: Program): PooledInstance | undefined {
     try {
       const created = this.#create(program);

@@ -29,7 +29,7 @@ function stayAwake(milliseconds: number): void {
 
 let spins: boolean | undefined;
 
-/** With one core the thread would keep the worker from running. In Deno a turn of the event loop takes longer than waking it. */
+/** With one core the thread would keep the worker from running. In Deno, polling takes longer than waking it. */
 function canSpin(): boolean {
   return (spins ??= process.versions["deno"] === undefined && builtin("node:os").availableParallelism() > 1);
 }

@@ -3,7 +3,7 @@
 import type { Platform } from "./platform.js";
 
 const ID_BYTES = 16;
-/** Bytes per read: where the system is asked for them, a read costs as much as a message. */
+/** Bytes per read, which may cost as much as a message. */
 const READ_BYTES = 64 * ID_BYTES;
 
 /** Random bytes that are not used yet. */

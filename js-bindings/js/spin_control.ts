@@ -6,7 +6,7 @@
 /** Milliseconds for which the owner's event loop does not sleep after a call, and below which calls are short. */
 export const AWAKE_MS = 0.3;
 
-/** Calls of one measurement. The first of them begins in the state of the calls before it. */
+/** Calls of one measurement. The first of them starts in the state of the calls before it. */
 const PROBE = 5;
 /** Calls between two measurements of the slower way. */
 const PERIOD = 64;
