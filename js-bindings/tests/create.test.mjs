@@ -21,7 +21,7 @@ Worker.prototype.postMessage = function (message, ...others) {
 /** Milliseconds after which no Worker counts as busy: the caller waits for a busy one. */
 const REST_MS = 300;
 
-const first = await Sandbox.create();
+const first = await Sandbox.create(isCaller ? {} : { thread: "pool" });
 await first.execute("true");
 
 afterEach(() => {
