@@ -44,7 +44,7 @@ const STACK_POINTER = "__stack_pointer";
 /** Entry of a pack's runtime, instead of `_start`. */
 const RUN = "run";
 
-/** Milliseconds of idleness after which the last instances that live sandboxes have used are prepared for other ones. */
+/** Milliseconds of idleness after which instances are prepared for other sandboxes. */
 const CLEAN_AFTER_MS = 20;
 /** Milliseconds of work after which a worker yields to its event loop. */
 const YIELD_INTERVAL_MS = 8;
@@ -149,7 +149,6 @@ export function removeSandbox(number: number): void {
   if (sandbox === undefined) return;
   sandboxes.delete(number);
   for (const [execution, owner] of [...executions]) if (owner === sandbox) dropGuests(execution);
-  cleanWhenIdle();
 }
 
 function packagePrograms(): PackagePrograms {
@@ -238,6 +237,11 @@ function next(): void {
   }
 }
 
+/** True if no guest can run. */
+export function isIdle(): boolean {
+  return current === undefined && queue.isEmpty;
+}
+
 /** Ends the time slice of a guest that has blocked or exited: the kernel checks for new work, and the next guest runs. */
 function endSlice(guest: Guest): void {
   if (current === guest) {
@@ -262,34 +266,15 @@ function chargeShare(execution: number, usedMs: number): void {
   share.pause(pauseMs, () => pauseExecution(execution, false));
 }
 
-let idleTimer: Timer | undefined;
-let isCleaning = false;
+let cleaning: Timer | undefined;
 
-/**
- * Prepares instances for other sandboxes, one at a time, while no guest can run. Those that no live sandbox misses follow in the
- * next turn of the event loop, while the owner handles the result of the command.
- */
+/** Prepares instances for other sandboxes, one at a time, while no guest can run. */
 function cleanWhenIdle(): void {
   if (sandboxes.size < 2) return;
-  clearTimeout(idleTimer);
-  idleTimer = startTimeout(() => {
-    if (isIdle() && pool?.cleanLast() === true) cleanWhenIdle();
+  clearTimeout(cleaning);
+  cleaning = startTimeout(() => {
+    if (isIdle() && pool?.cleanOne() === true) cleanWhenIdle();
   }, CLEAN_AFTER_MS);
-  if (isCleaning) return;
-  isCleaning = true;
-  yieldToEventLoop(() => {
-    isCleaning = false;
-    if (isIdle() && pool?.cleanOne((sandbox) => sandboxes.has(sandbox)) === true) cleanWhenIdle();
-  });
-}
-
-/** True if no guest can run and no instance has to be prepared. */
-export function isResting(): boolean {
-  return isIdle() && !isCleaning;
-}
-
-function isIdle(): boolean {
-  return current === undefined && queue.isEmpty;
 }
 
 /**

@@ -73,8 +73,6 @@ export class InstancePool {
   readonly #resting = new Map<Program, PooledInstance[]>();
   /** All resting instances with their programs, the longest resting one first. */
   readonly #oldest = new Map<PooledInstance, Program>();
-  /** Programs whose instance a sandbox had to take from another one. */
-  readonly #taken = new Set<Program>();
   #bytes = 0;
 
   /** `create` returns a new instance to compare with. */
@@ -89,59 +87,23 @@ export class InstancePool {
     const found = resting.find((pooled) => pooled.sandbox === sandbox) ?? resting.find(isClean) ?? resting.at(-1);
     if (found === undefined) return undefined;
     this.#remove(found, resting);
-    if (found.sandbox !== sandbox && !isClean(found)) {
-      this.#taken.add(program);
-      if (!this.#clean(program, found)) return undefined;
-    }
+    if (found.sandbox !== sandbox && !isClean(found) && !this.#clean(program, found)) return undefined;
     found.sandbox = sandbox;
     return found;
   }
 
   /**
-   * Prepares an instance of one program that has no clean one, so that another sandbox can use it immediately: resets one whose
-   * sandbox has ended, according to `isLive`, or the oldest of several completely. Returns false if there is nothing to do. Called
-   * while the worker is idle: a shell has 8 MiB of stack to check.
+   * Resets one instance completely, so that another sandbox can use it immediately, if its program has none that is clean. Returns
+   * false if there is nothing to do. Called while the worker is idle: a shell has 8 MiB of stack to check.
    */
-  cleanOne(isLive: (sandbox: number) => boolean): boolean {
+  cleanOne(): boolean {
     for (const [program, resting] of this.#resting) {
-      if (resting.some(isClean)) continue;
-      const found = resting.find(({ sandbox }) => !isLive(sandbox)) ?? (resting.length > 1 ? resting[0] : undefined);
-      if (found === undefined) continue;
-      this.#cleanResting(program, found, resting);
+      const [oldest] = resting;
+      if (oldest === undefined || resting.some(isClean)) continue;
+      if (!this.#clean(program, oldest)) this.#remove(oldest, resting);
       return true;
     }
     return false;
-  }
-
-  /**
-   * Like {@link cleanOne}, for a program with one instance, which a live sandbox has used. A program that several sandboxes use
-   * gets a second one: they would take it from each other.
-   */
-  cleanLast(): boolean {
-    for (const [program, resting] of this.#resting) {
-      const [only] = resting;
-      if (only === undefined || resting.some(isClean)) continue;
-      const created = this.#taken.has(program) && this.#mode === "on" ? this.#createClean(program) : undefined;
-      if (created === undefined) this.#cleanResting(program, only, resting);
-      else this.#rest(program, created, resting);
-      return true;
-    }
-    return false;
-  }
-
-  /** Returns `undefined` if memory for another instance is missing. */
-  #createClean(program: Program): PooledInstance | undefined {
-    try {
-      const created = this.#create(program);
-      if (created !== undefined) created.sandbox = CLEAN;
-      return created;
-    } catch {
-      return undefined;
-    }
-  }
-
-  #cleanResting(program: Program, pooled: PooledInstance, resting: PooledInstance[]): void {
-    if (!this.#clean(program, pooled)) this.#remove(pooled, resting);
   }
 
   #clean(program: Program, pooled: PooledInstance): boolean {
@@ -159,13 +121,6 @@ export class InstancePool {
     this.#resting.clear();
     this.#oldest.clear();
     this.#bytes = 0;
-  }
-
-  #rest(program: Program, pooled: PooledInstance, resting: PooledInstance[]): void {
-    resting.push(pooled);
-    this.#resting.set(program, resting);
-    this.#oldest.set(pooled, program);
-    this.#bytes += pooled.bytes;
   }
 
   #remove(pooled: PooledInstance, resting: PooledInstance[]): void {
@@ -189,7 +144,10 @@ export class InstancePool {
     if (this.#mode === "check") compare(pooled, this.#create(program));
     const resting = this.#resting.get(program) ?? [];
     if (resting.length >= (this.#mode === "one" ? 1 : MAX_OF_PROGRAM)) return;
-    this.#rest(program, pooled, resting);
+    resting.push(pooled);
+    this.#resting.set(program, resting);
+    this.#oldest.set(pooled, program);
+    this.#bytes += pooled.bytes;
     for (const [oldest, owner] of this.#oldest) {
       if (this.#bytes <= MAX_RESTING_BYTES) return;
       this.#remove(oldest, this.#resting.get(owner) ?? []);

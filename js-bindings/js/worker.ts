@@ -2,7 +2,7 @@
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
-import { addSandbox, configure, cpuTimeMs, isResting, removeSandbox, useRandomBytes } from "./engine.js";
+import { addSandbox, configure, cpuTimeMs, isIdle, removeSandbox, useRandomBytes } from "./engine.js";
 import type { DirectoryHost } from "./directories.js";
 import { closeDirectories, openDirectories, useDirectories } from "./directories.js";
 import { hasJspi } from "./suspension.js";
@@ -308,7 +308,7 @@ class WorkerServer {
       const result = { type: "result", sandbox, id, value, changes, cpuTimeMs: cpuTimeMs(sandbox) } as const;
       port.send(result, changes && [changes.bytes.buffer as ArrayBuffer]);
       this.#resultAt = now();
-      if (this.#isSequence && this.#mailbox !== undefined && isResting()) this.#spin(this.#mailbox);
+      if (this.#isSequence && this.#mailbox !== undefined && isIdle()) this.#spin(this.#mailbox);
     } catch (error) {
       // A trap leaves the kernel inconsistent: the owner starts a new worker.
       if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error, sandbox);

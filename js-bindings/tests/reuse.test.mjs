@@ -107,33 +107,3 @@ test("an instance with any byte written is cleared for another sandbox", () => {
     assert.equal(lowest.value, stackEnd);
   }
 });
-
-test("a program of several sandboxes gets a second clean instance", () => {
-  const [stackEnd, dataEnd, pages] = [65536, 65600, 2];
-  const program = { pages, reuse: { stackEnd, dataEnd } };
-  let created = 0;
-  const create = () => {
-    created += 1;
-    const lowest = new WebAssembly.Global({ value: "i32", mutable: true }, stackEnd);
-    const memory = new WebAssembly.Memory({ initial: pages });
-    return pooledInstance({ exports: { memory, "tidebox:global:lowest-stack": lowest } }, memory, undefined, 1);
-  };
-  const pool = new InstancePool(create, "on");
-  const first = create();
-  pool.register(program, first);
-  pool.release(program, first);
-  // Sandbox 1 is live, so its instance stays as it is, until the Worker has rested for a while.
-  assert.equal(pool.cleanOne(() => true), false);
-  assert.equal(pool.take(program, 2), first);
-  pool.release(program, first);
-  assert.deepEqual([pool.cleanLast(), pool.cleanLast(), created], [true, false, 2]);
-  const second = pool.take(program, 3);
-  assert.notEqual(second, first);
-  assert.equal(pool.take(program, 2), first);
-  // Both are used; that of an ended sandbox is cleaned first.
-  pool.release(program, first);
-  pool.release(program, second);
-  assert.equal(pool.cleanOne((sandbox) => sandbox !== 3), true);
-  assert.deepEqual([first.sandbox, second.sandbox], [2, 0]);
-  assert.equal(pool.cleanOne(() => true), false);
-});
