@@ -1,7 +1,6 @@
 /** Node, and Deno through its Node API: Deno's own workers would keep a program running. */
 
 import { resolve } from "node:path";
-import { setImmediate } from "node:timers";
 import { fileURLToPath } from "node:url";
 
 import { builtin, fs } from "./builtins.node.js";
@@ -14,17 +13,20 @@ import { REUSE } from "./reuse.node.js";
 /** Time until which the event loop does not sleep; 0 if it may. */
 let awakeUntil = 0;
 let isAwake = false;
+/** Loaded when it is first needed: importing the package should be quick. */
+let timers: typeof import("node:timers") | undefined;
 
 function nextTurn(): void {
   isAwake = awakeUntil > 0 && performance.now() < awakeUntil;
-  if (isAwake) setImmediate(nextTurn);
+  if (isAwake) timers?.setImmediate(nextTurn);
 }
 
 function stayAwake(milliseconds: number): void {
   awakeUntil = milliseconds > 0 ? performance.now() + milliseconds : 0;
   if (isAwake || awakeUntil === 0) return;
+  timers ??= builtin("node:timers");
   isAwake = true;
-  setImmediate(nextTurn);
+  timers.setImmediate(nextTurn);
 }
 
 let spins: boolean | undefined;
