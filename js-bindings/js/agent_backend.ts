@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The methods that Deep Agents calls on a backend, common to the local and the remote class. */
 
-import { checkArguments, defined, isContent, isText } from "./check.js";
+import { checkArguments, defined, invalidOptions, isContent, isText } from "./check.js";
 import type { CallOptions, Command, ExecuteOptions } from "./options.js";
 import { checkCommand, checkSignal } from "./options.js";
 import type {
@@ -191,6 +191,7 @@ export abstract class AgentBackend {
     files: readonly (readonly [string, Uint8Array])[], options?: CallOptions,
   ): Promise<FileUploadResponse[]> {
     try {
+      checkList(files, (file) => Array.isArray(file));
       return await this.#call<FileUploadResponse[]>(options, "uploadFiles", files);
     } catch {
       return toArray(files).map((file) => ({ path: pathOf(file), error: "permission_denied" as const }));
@@ -200,6 +201,7 @@ export abstract class AgentBackend {
   /** Downloads files. Returns one result per file, in the same order. Paths must be absolute. */
   async downloadFiles(paths: readonly string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
     try {
+      checkList(paths, () => true);
       return await this.#call<FileDownloadResponse[]>(options, "downloadFiles", paths);
     } catch {
       return toArray(paths).map((path) => ({ path, content: null, error: "permission_denied" as const }));
@@ -224,12 +226,29 @@ export abstract class AgentBackend {
   ): Promise<T> {
     try {
       checkArguments(texts, isText, "a string");
-      if (method === "write") checkArguments({ content: rest[0] }, isContent, "a string or a Uint8Array");
+      if (method === "write") {
+        checkArguments({ content: rest[0] }, isContent, "a string or a Uint8Array");
+        rest[0] = encodeLong(rest[0]);
+      }
       return await this.#call<T>(options, method, ...Object.values(texts), ...rest);
     } catch (error) {
       return { error: messageOf(error), ...errorCode(error) } as T;
     }
   }
+}
+
+/** Length of a text from which it is encoded here: generated code encodes one character at a time. */
+const LONG_TEXT = 1024;
+
+/** Encodes a long text, except in Deno, which takes milliseconds to copy bytes to a worker. */
+function encodeLong(content: unknown): unknown {
+  const isLong = typeof content === "string" && content.length >= LONG_TEXT;
+  return isLong && !("Deno" in globalThis) ? new TextEncoder().encode(content) : content;
+}
+
+/** Throws for what the kernel cannot iterate over: an exception inside of a method would leave its sandbox in use. */
+function checkList(list: unknown, isItem: (item: unknown) => boolean): void {
+  if (!Array.isArray(list) || !list.every(isItem)) throw invalidOptions("expected an array of files");
 }
 
 /** Callers without types may pass something other than an array; it counts as empty. */

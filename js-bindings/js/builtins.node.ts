@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 interface Builtins {
   "node:fs": typeof import("node:fs");
   "node:os": typeof import("node:os");
+  "node:timers": typeof import("node:timers");
   "node:worker_threads": typeof import("node:worker_threads");
   "node:zlib": typeof import("node:zlib");
 }

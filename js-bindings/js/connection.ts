@@ -22,6 +22,7 @@ import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite } from "./platform.js";
 import type { PoolWorker, Seat, Thread } from "./pool.js";
 import { takeSeat } from "./pool.js";
+import { randomId } from "./random_id.js";
 import type { PortStream } from "./port_streams.js";
 import { PortStreams } from "./port_streams.js";
 import { ExposedPorts } from "./ports.js";
@@ -84,6 +85,9 @@ const MAX_SHARED_BYTES = 64 << 20;
 const MAX_TRIAL = 1024;
 /** Attempts to create a sandbox whose worker fails because of another one. */
 const CREATE_ATTEMPTS = 3;
+/** Options that the kernel cannot reject: all their values have been checked, and the initial files do not depend on them. */
+const SAFE_OPTIONS = ["shellMode", "limits"];
+const SAFE_LIMITS = ["wallTimeMs", "cpuTimeMs", "outputBytes", "moduleBytes"];
 
 /** The worker failed because of another sandbox. */
 class NeighbourError extends Error {}
@@ -196,6 +200,7 @@ export class Connection {
     // The worker may fail before `opened` is awaited below.
     opened.catch(() => {});
     const state = this.#start();
+    if (!this.#isOpen && state.seat.isResponsive && cannotFail(this.#options, this.#checked)) return this.#createAhead(state);
     try {
       await state.seat.ready;
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
@@ -214,6 +219,18 @@ export class Connection {
     // The directory may have changed by the time the sandbox is restarted.
     if (this.#options.seedDirectory !== undefined) this.#startFrom((await this.#callNow<{ bytes: Uint8Array }>("snapshot", [])).bytes);
     if (this.#pending.size === 0) state.seat.hold(false);
+  }
+
+  /**
+   * Creates the sandbox without waiting for the worker, whose first call follows immediately. A failure, which only a defect
+   * causes, is that of a worker.
+   */
+  #createAhead({ seat }: SeatState): void {
+    this.#opened = undefined;
+    this.#id = this.#options.id = randomId(this.#platform);
+    seat.send({ create: seat.sandbox, options: this.#options, packs: [], changes: [], cpuTimeMs: 0 });
+    seat.expectReady();
+    seat.hold(false);
   }
 
   /** Locates the packs of the options for the worker and adds their settings to the options of the kernel. */
@@ -258,7 +275,8 @@ export class Connection {
         this.#id = report.id;
         return this.#opened?.resolve(undefined);
       case "createFailed":
-        return this.#opened?.reject(new SandboxError(report.failure.message, "INVALID_OPTIONS"));
+        if (this.#opened === undefined) return this.#crashed(new Error(report.failure.message), true);
+        return this.#opened.reject(new SandboxError(report.failure.message, "INVALID_OPTIONS"));
       case "dropped":
         return;
       case "result": {
@@ -585,7 +603,8 @@ export class Connection {
     const listener = OutputListener.of({ onOutput, onStdout, onStderr }, cancel);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const result = await this.#callNow<T>(method, [...args, defined(options)], {
+      const given = defined(options);
+      const result = await this.#callNow<T>(method, [...args, Object.keys(given).length > 0 ? given : undefined], {
         onOutput: listener?.chunk,
         onResult: (value) => this.#recordKept(args[0], value as ExecuteResult),
         onCall: (id) => {
@@ -694,6 +713,12 @@ function handleRequest({ tools, requests, ports }: SeatState, request: HostReque
 
 function isPortEvent(request: HostRequest): request is PortEvent {
   return request.type.startsWith("port");
+}
+
+/** True if the kernel cannot reject the options of a sandbox. */
+function cannotFail(options: KernelOptions, { packs, preinit }: Checked): boolean {
+  const isSafe = Object.keys(options).every((name) => SAFE_OPTIONS.includes(name));
+  return isSafe && Object.keys(options.limits ?? {}).every((name) => SAFE_LIMITS.includes(name)) && packs.length === 0 && preinit === undefined;
 }
 
 function closedError(): SandboxError {

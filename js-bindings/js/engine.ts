@@ -237,6 +237,11 @@ function next(): void {
   }
 }
 
+/** True if no guest can run. */
+export function isIdle(): boolean {
+  return current === undefined && queue.isEmpty;
+}
+
 /** Ends the time slice of a guest that has blocked or exited: the kernel checks for new work, and the next guest runs. */
 function endSlice(guest: Guest): void {
   if (current === guest) {
@@ -268,7 +273,7 @@ function cleanWhenIdle(): void {
   if (sandboxes.size < 2) return;
   clearTimeout(cleaning);
   cleaning = startTimeout(() => {
-    if (current === undefined && queue.isEmpty && pool?.cleanOne() === true) cleanWhenIdle();
+    if (isIdle() && pool?.cleanOne() === true) cleanWhenIdle();
   }, CLEAN_AFTER_MS);
 }
 

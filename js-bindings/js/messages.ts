@@ -97,8 +97,10 @@ export const CANCEL_SLOTS = 64;
 export const MESSAGE_COUNT = CANCEL_SLOTS;
 /** Slot of the number of the sandbox that the worker runs at the moment; 0 for none. */
 export const RUNNING_SANDBOX = MESSAGE_COUNT + 1;
+/** Slot of 1 if the worker waits actively for the next call for a moment, and of 0 otherwise. */
+export const SPINS = RUNNING_SANDBOX + 1;
 /** Number of slots in shared memory. */
-export const SHARED_SLOTS = RUNNING_SANDBOX + 1;
+export const SHARED_SLOTS = SPINS + 1;
 
 /** Creates a sandbox. Its number is unique in the process of the owner. */
 export interface Create {

@@ -10,6 +10,32 @@ import type { CallerModule, Platform } from "./platform.js";
 import { randomBytes } from "./random.node.js";
 import { REUSE } from "./reuse.node.js";
 
+/** Time until which the event loop does not sleep; 0 if it may. */
+let awakeUntil = 0;
+let isAwake = false;
+/** Loaded when it is first needed: importing the package should be quick. */
+let timers: typeof import("node:timers") | undefined;
+
+function nextTurn(): void {
+  isAwake = awakeUntil > 0 && performance.now() < awakeUntil;
+  if (isAwake) timers?.setImmediate(nextTurn);
+}
+
+function stayAwake(milliseconds: number): void {
+  awakeUntil = milliseconds > 0 ? performance.now() + milliseconds : 0;
+  if (isAwake || awakeUntil === 0) return;
+  timers ??= builtin("node:timers");
+  isAwake = true;
+  timers.setImmediate(nextTurn);
+}
+
+let spins: boolean | undefined;
+
+/** With one core the thread would keep the worker from running. In Deno, polling takes longer than waking it. */
+function canSpin(): boolean {
+  return (spins ??= process.versions["deno"] === undefined && builtin("node:os").availableParallelism() > 1);
+}
+
 export const node: Platform = {
   start(listener) {
     const { Worker } = builtin("node:worker_threads");
@@ -37,6 +63,9 @@ export const node: Platform = {
   },
   kernel: async () => WebAssembly.compile(await readWhole(new URL("./kernel_bg.wasm", import.meta.url))),
   remote: async () => WebAssembly.compile(await readWhole(new URL("./remote_kernel_bg.wasm", import.meta.url))),
+  get stayAwake() {
+    return canSpin() ? stayAwake : undefined;
+  },
   get maxWorkers() {
     return builtin("node:os").availableParallelism();
   },

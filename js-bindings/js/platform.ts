@@ -47,6 +47,11 @@ export interface Platform {
   /** The module with the provider adapters. */
   remote(): Promise<WebAssembly.Module>;
   programs(): Promise<readonly PackageProgram[]>;
+  /**
+   * Keeps the event loop from sleeping for up to `milliseconds`, without blocking it, because a message of a worker is expected:
+   * waking a thread takes as long as a short command. 0 ends that. Absent if the platform cannot.
+   */
+  readonly stayAwake?: ((milliseconds: number) => void) | undefined;
   /** Maximum number of workers that sandboxes share. */
   readonly maxWorkers: number;
   /** Default of the option `thread`. */

@@ -13,10 +13,11 @@
 import { startCaller } from "./caller_worker.js";
 import { hasJspi } from "./suspension.js";
 import type { Call, Cancel, Create, SandboxReport, SandboxResponse, WorkerInput, WorkerOutput } from "./messages.js";
-import { MESSAGE_COUNT, RUNNING_SANDBOX, SHARED_SLOTS } from "./messages.js";
+import { MESSAGE_COUNT, RUNNING_SANDBOX, SHARED_SLOTS, SPINS } from "./messages.js";
 import type { Compiler } from "./module_cache.js";
 import { SHELL, cachedModules } from "./module_cache.js";
 import type { Platform, SandboxWorker } from "./platform.js";
+import { AWAKE_MS, SpinControl } from "./spin_control.js";
 
 /** The worker of a sandbox: shared with others, or separate, or the thread of its caller. */
 export type Thread = "pool" | "own" | "caller";
@@ -33,6 +34,8 @@ const IDLE_MS = 10_000;
 const BUSY_FOR_MS = 200;
 /** Sandboxes with calls in progress beyond which a further worker is started. */
 const MAX_RUNNING = 64;
+/** Sandboxes that a worker may have to create while no caller waits for it. Further ones wait, so that its queue stays short. */
+const MAX_UNCONFIRMED = 8;
 /** Random bytes that a new worker gets. Its sandboxes use more only if their programs do. */
 const RANDOM_BYTES = 1024;
 /** Without JSPI: milliseconds that a call waits for the command of another sandbox, before its sandbox moves. */
@@ -70,6 +73,8 @@ export class Seat {
   #isRunning = false;
   #isKept = false;
   #hasLeft = false;
+  /** True until the worker has reported that it has created the sandbox, if the application does not wait for that. */
+  #isUnconfirmed = false;
 
   constructor(worker: PoolWorker, listener: SeatListener) {
     this.#worker = worker;
@@ -81,6 +86,17 @@ export class Seat {
   /** Resolves when the worker accepts messages. */
   get ready(): Promise<void> {
     return this.#worker.ready;
+  }
+
+  /** True if the worker creates sandboxes without delay, so that a caller need not wait for it. */
+  get isResponsive(): boolean {
+    return this.#worker.isResponsive;
+  }
+
+  /** Called when a sandbox was created without waiting for the worker. */
+  expectReady(): void {
+    this.#worker.unconfirmed += 1;
+    this.#isUnconfirmed = true;
   }
 
   /** Memory that the worker reads while it runs guests. */
@@ -143,7 +159,14 @@ export class Seat {
   }
 
   report(report: SandboxReport): void {
+    this.#confirm();
     this.#listener.report(report);
+  }
+
+  #confirm(): void {
+    if (!this.#isUnconfirmed) return;
+    this.#isUnconfirmed = false;
+    this.#worker.unconfirmed -= 1;
   }
 
   crashed(error: unknown, isCause: boolean): void {
@@ -152,6 +175,7 @@ export class Seat {
   }
 
   #release(): void {
+    this.#confirm();
     this.hold(false);
     this.keep(false);
     this.#hasLeft = true;
@@ -226,6 +250,10 @@ export class PoolWorker {
   readonly ready: Promise<void>;
   /** Sandboxes with calls in progress. */
   running = 0;
+  /** Sandboxes that were created without waiting for the worker, and which it has not reported yet. */
+  unconfirmed = 0;
+  /** True when it has created a sandbox. */
+  #hasCreated = false;
   /** Sandboxes with connections that wait for data. */
   #kept = 0;
   readonly #platform: Platform;
@@ -241,6 +269,8 @@ export class PoolWorker {
   /** Set after its setup, where this thread compiles programs. */
   #compiler: Compiler | undefined;
   #busyUntil = 0;
+  /** Absent if the threads do not share memory, or the platform has one core. */
+  readonly #spin: SpinControl | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(platform: Platform, thread: Thread, isReserved = false) {
@@ -256,6 +286,7 @@ export class PoolWorker {
     // Pages without cross-origin isolation cannot share memory. The caller's thread needs none.
     const shares = thread !== "caller" && typeof SharedArrayBuffer === "function";
     this.shared = shares ? new Int32Array(new SharedArrayBuffer(4 * SHARED_SLOTS)) : undefined;
+    if (shares && platform.stayAwake !== undefined) this.#spin = new SpinControl();
     this.ready = this.#setUp();
     this.ready.catch((error: unknown) => this.#end(error));
   }
@@ -310,6 +341,11 @@ export class PoolWorker {
     return performance.now() < this.#busyUntil;
   }
 
+  /** True if it has created a sandbox before and few others wait for it. */
+  get isResponsive(): boolean {
+    return this.#hasCreated && !this.#hasEnded && this.unconfirmed < MAX_UNCONFIRMED && !this.isBusy;
+  }
+
   /** Called by a sandbox that uses it: it is no longer kept for one. */
   use(): void {
     this.#isReserved = false;
@@ -330,11 +366,12 @@ export class PoolWorker {
   send(message: WorkerInput): void {
     if (this.#hasEnded) return;
     if ("create" in message || "method" in message) calledAt = performance.now();
+    // The worker looks at the count between time slices. It must not find the message first, and then another count.
+    if (this.shared !== undefined) Atomics.add(this.shared, MESSAGE_COUNT, 1);
     this.#worker.send(message);
-    if (this.shared === undefined) return;
-    // The worker may wait for messages while a guest is on the stack, and looks at the count between time slices.
-    Atomics.add(this.shared, MESSAGE_COUNT, 1);
-    Atomics.notify(this.shared, MESSAGE_COUNT);
+    // It may wait for messages while a guest is on the stack.
+    if (this.shared !== undefined) Atomics.notify(this.shared, MESSAGE_COUNT);
+    if ("method" in message && this.#spin?.spins === true) this.#platform.stayAwake?.(AWAKE_MS);
   }
 
   countRunning(change: number): void {
@@ -424,12 +461,26 @@ export class PoolWorker {
       case "packed":
         return;
       case "result":
-        calledAt = performance.now();
+        this.#measureCall();
         void this.#prefetch();
+        return this.#seats.get(report.sandbox)?.report(report);
+      case "ready":
+        this.#hasCreated = true;
         return this.#seats.get(report.sandbox)?.report(report);
       default:
         this.#seats.get(report.sandbox)?.report(report);
     }
+  }
+
+  /** Decides how both threads wait for the next messages. */
+  #measureCall(): void {
+    const sentAt = calledAt;
+    calledAt = performance.now();
+    const spin = this.#spin;
+    if (spin === undefined || this.shared === undefined) return;
+    if (spin.spins) this.#platform.stayAwake?.(0);
+    if (this.running <= 1) spin.measured(calledAt - sentAt);
+    Atomics.store(this.shared, SPINS, spin.spins ? 1 : 0);
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
-import { addSandbox, configure, cpuTimeMs, removeSandbox, useRandomBytes } from "./engine.js";
+import { addSandbox, configure, cpuTimeMs, isIdle, removeSandbox, useRandomBytes } from "./engine.js";
 import type { DirectoryHost } from "./directories.js";
 import { closeDirectories, openDirectories, useDirectories } from "./directories.js";
 import { hasJspi } from "./suspension.js";
@@ -12,11 +12,11 @@ import * as kernel from "./kernel.js";
 import type {
   Call, Changes, Create, Drop, Failure, KernelOptions, PackWork, SandboxResponse, Setup, WorkerInput, WorkerOutput,
 } from "./messages.js";
-import { BUSY_MS, CANCEL_SLOTS, MESSAGE_COUNT, RUNNING_SANDBOX } from "./messages.js";
+import { BUSY_MS, CANCEL_SLOTS, MESSAGE_COUNT, RUNNING_SANDBOX, SPINS } from "./messages.js";
 import type { PackHost } from "./packs.js";
 import { PAGE } from "./packs.js";
 import { PackagePrograms } from "./programs.js";
-import { yieldToEventLoop } from "./time.js";
+import { monotonic as now, yieldToEventLoop } from "./time.js";
 
 /** Message channel between a worker and its owner. */
 export interface Port {
@@ -59,6 +59,10 @@ interface HostedSandbox {
 /** Number of the sandbox that warms the worker up, and of its call. Others never reach it. */
 const WARM_UP = 2 ** 31 - 1;
 
+/** Milliseconds for which the worker looks for the next call after a result, if the last one came as quickly. */
+const SPIN_MS = 0.1;
+/** Milliseconds within which a call follows a result quickly if the worker has to be woken for it. */
+const QUICK_MS = 0.3;
 /** Milliseconds between two reports that the worker is busy. */
 const BUSY_REPORT_MS = 100;
 
@@ -75,6 +79,10 @@ class WorkerServer {
   #seen = 0;
   #setUpMs = 0;
   #busyMs = 0;
+  #mailbox: SyncMailbox | undefined;
+  /** Time of the last result. */
+  #resultAt = 0;
+  #isSequence = false;
 
   constructor(port: Port, sources: Sources) {
     this.#port = port;
@@ -140,6 +148,19 @@ class WorkerServer {
     this.#handleAll(mailbox);
   }
 
+  /** Looks for the next message for a moment: waking a thread takes as long as a short command. */
+  #spin({ memory, slot, take }: SyncMailbox): void {
+    if (Atomics.load(memory, SPINS) === 0) return;
+    const until = this.#resultAt + SPIN_MS;
+    while (now() < until) {
+      if (Atomics.load(memory, slot) === this.#seen) continue;
+      const message = take();
+      if (message === undefined) continue;
+      this.#hasMessages();
+      return this.#handle(message, this.#deferred.length > 0);
+    }
+  }
+
   #handleAll({ take }: SyncMailbox): boolean {
     let handled = false;
     for (let message = take(); message !== undefined; message = take()) {
@@ -181,7 +202,7 @@ class WorkerServer {
       const programs = new PackagePrograms(new Archive(listed, this.#sources.files), compiled, (file, program) => {
         port.send({ type: "compiled", file, module: program });
       }, this.#sources.packs, asks ? ask : undefined);
-      const mailbox = syncMailbox(port, shared);
+      const mailbox = (this.#mailbox = syncMailbox(port, shared));
       configure(programs, {
         output: (sandbox, id, stderr, bytes) => port.send({ type: "output", sandbox, id, stderr, bytes }),
         request: (sandbox, request) => {
@@ -266,6 +287,7 @@ class WorkerServer {
   }
 
   #call(call: Call): void {
+    this.#isSequence = now() - this.#resultAt < QUICK_MS;
     if (Date.now() - Math.max(call.sentMs, this.#setUpMs) > BUSY_MS) this.#reportBusy();
     const sandbox = this.#sandboxes.get(call.sandbox);
     if (sandbox === undefined) return;
@@ -285,6 +307,8 @@ class WorkerServer {
       const changes = target.changes() as Changes | undefined;
       const result = { type: "result", sandbox, id, value, changes, cpuTimeMs: cpuTimeMs(sandbox) } as const;
       port.send(result, changes && [changes.bytes.buffer as ArrayBuffer]);
+      this.#resultAt = now();
+      if (this.#isSequence && this.#mailbox !== undefined && isIdle()) this.#spin(this.#mailbox);
     } catch (error) {
       // A trap leaves the kernel inconsistent: the owner starts a new worker.
       if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error, sandbox);

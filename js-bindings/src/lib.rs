@@ -21,6 +21,7 @@
 pub mod brotli;
 mod call_context;
 mod clock;
+mod command_result;
 pub mod cpu_time;
 pub mod create;
 pub mod engine;

@@ -15,12 +15,12 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::call_context::{CallContext, WithContext};
+use crate::command_result::command_result;
 use crate::create::SandboxRecipe;
 use crate::js::{count, failure, object};
 use crate::options::{self, bytes, get, text};
 use crate::process::check_background;
 use crate::python::Interpreters;
-use crate::response;
 use crate::{engine, js_imports, ports};
 
 /// One of the sandboxes of this instance.
@@ -177,7 +177,7 @@ impl Sandbox {
             let running =
                 if watched { backend.execute_streaming(request, &mut on_output) } else { backend.execute(request) };
             let running = WithContext::new(CallContext { call, streams_output: watched }, running);
-            Ok(response::execute_result(&calls.run(call, running).await?).into())
+            Ok(command_result(&calls.run(call, running).await?))
         })
     }
 

@@ -4,6 +4,7 @@ use js_sys::{Array, Object, Reflect, Uint8Array};
 use tidebox_core::{Error, ErrorKind};
 use wasm_bindgen::JsValue;
 
+use crate::name::name;
 use crate::neutral::Value;
 use crate::response;
 
@@ -23,11 +24,11 @@ impl From<Value> for JsValue {
 }
 
 /// Creates an object with these properties, omitting those that are `undefined`.
-pub fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)>) -> JsValue {
+pub fn object(properties: impl IntoIterator<Item = (&'static str, JsValue)>) -> JsValue {
     let object = Object::new();
     for (name, value) in properties.into_iter().filter(|(_, value)| !value.is_undefined()) {
         // Setting a property of a plain object cannot fail.
-        let _ = Reflect::set(&object, &JsValue::from_str(name), &value);
+        let _ = Reflect::set(&object, &self::name(name), &value);
     }
     object.into()
 }

@@ -9,6 +9,7 @@
 
 mod files;
 pub mod js;
+mod name;
 pub mod neutral;
 mod port;
 mod processes;

@@ -6,27 +6,29 @@ use js_sys::{Array, Object, Reflect, Uint8Array};
 use tidebox_core::{Background, Error, ExecuteRequest};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::name::name;
+
 /// Returns a property, or `undefined` if it cannot be read.
-pub fn get(object: &JsValue, name: &str) -> JsValue {
+pub fn get(object: &JsValue, name: &'static str) -> JsValue {
     // `Reflect.get` would throw, and an exception costs more than all other options together.
     if object.is_undefined() || object.is_null() {
         return JsValue::UNDEFINED;
     }
-    Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
+    Reflect::get(object, &self::name(name)).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// Returns a string property.
-pub fn text(object: &JsValue, name: &str) -> Option<String> {
+pub fn text(object: &JsValue, name: &'static str) -> Option<String> {
     get(object, name).as_string()
 }
 
 /// Returns a number property.
-pub fn number(object: &JsValue, name: &str) -> Option<f64> {
+pub fn number(object: &JsValue, name: &'static str) -> Option<f64> {
     get(object, name).as_f64()
 }
 
 /// Returns a count property. JavaScript numbers are exact up to 2^53; larger ones and infinity saturate.
-pub fn count(object: &JsValue, name: &str) -> Option<u64> {
+pub fn count(object: &JsValue, name: &'static str) -> Option<u64> {
     number(object, name).map(to_integer)
 }
 
@@ -36,7 +38,7 @@ pub fn to_integer(number: f64) -> u64 {
 }
 
 /// Returns a property in milliseconds as a duration.
-pub fn duration(object: &JsValue, name: &str) -> Option<Duration> {
+pub fn duration(object: &JsValue, name: &'static str) -> Option<Duration> {
     let milliseconds = number(object, name)?;
     Some(Duration::try_from_secs_f64(milliseconds.max(0.0) / 1e3).unwrap_or(Duration::MAX))
 }

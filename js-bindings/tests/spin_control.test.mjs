@@ -1,0 +1,41 @@
+// The choice between sleeping and active waiting for messages.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+/** Part of the package that its entry point does not export. */
+const { AWAKE_MS, SpinControl } = await import(new URL("spin_control.js", import.meta.resolve("tidebox")));
+
+/** Returns the share of calls with active waiting, of 1,000 that take so long. */
+function shareOf(sleepingMs, spinningMs, control = new SpinControl()) {
+  let spinning = 0;
+  for (let call = 0; call < 1000; call += 1) {
+    if (control.spins) spinning += 1;
+    control.measured(control.spins ? spinningMs(call) : sleepingMs(call));
+  }
+  return spinning / 1000;
+}
+
+test("calls that active waiting makes quicker use it", () => {
+  assert.ok(shareOf(() => 0.2, () => 0.1) > 0.8);
+});
+
+test("calls that active waiting makes slower do not use it", () => {
+  const share = shareOf(() => 0.15, () => 0.2);
+  assert.ok(share > 0 && share < 0.2, `${share}`);
+});
+
+test("pauses of the host do not decide about active waiting", () => {
+  assert.ok(shareOf(() => 0.2, (call) => (call % 10 === 0 ? 20 : 0.1)) > 0.8);
+});
+
+test("long calls never wait actively", () => {
+  assert.equal(shareOf(() => AWAKE_MS, () => AWAKE_MS), 0);
+});
+
+test("the choice follows a change of the load", () => {
+  const control = new SpinControl();
+  assert.ok(shareOf(() => 0.2, () => 0.1, control) > 0.8);
+  shareOf(() => 0.15, () => 0.25, control);
+  assert.ok(shareOf(() => 0.15, () => 0.25, control) < 0.2);
+});
