@@ -18,7 +18,7 @@ use tidebox_service::{
     NewToken, OtlpConfig, OtlpExporter, Server, ServerConfig, Service, ServiceConfig, Tenants, TlsFiles,
 };
 
-use crate::cli::args::{REST, SandboxArgs, Serve};
+use crate::cli::args::{PublicUrl, REST, SandboxArgs, Serve};
 use crate::cli::sandbox;
 
 /// Default API key. It is public, so it is allowed only for loopback addresses.
@@ -100,13 +100,36 @@ fn check(args: &Serve, names: &[&str]) -> Result<()> {
     if let (Some(store), Some(directory)) = (&args.store, &args.directory) {
         check_directory(args, store, directory)?;
     }
-    if args.public_url.is_some() && (names.len() != 1 || names == [REST]) {
-        bail!("--public-url is for one provider; start one command for each provider");
-    }
+    check_public_urls(args, names)?;
     if let Some(other) = names.iter().find(|name| args.store.is_some() && !SAVED_PROVIDERS.contains(name)) {
         bail!("cannot save the sandboxes of {other}: --store is for {}; use --provider", SAVED_PROVIDERS.join(", "));
     }
     Ok(())
+}
+
+/// Checks that each public URL is that of one provider.
+fn check_public_urls(args: &Serve, names: &[&str]) -> Result<()> {
+    for (number, public) in args.public_url.iter().enumerate() {
+        match public.provider.as_deref() {
+            None if names.len() != 1 || names == [REST] => {
+                bail!("--public-url needs the name of its provider, as in --public-url daytona={}", public.url)
+            }
+            Some(name) if !names.contains(&name) => {
+                bail!("--public-url is for {name}, which is not served; add it to --provider")
+            }
+            _ => {}
+        }
+        if args.public_url.iter().take(number).any(|other| other.provider == public.provider) {
+            bail!("--public-url was given twice for one provider");
+        }
+    }
+    Ok(())
+}
+
+/// Returns the URL at which clients reach a provider, if it was given.
+fn public_url<'a>(args: &'a Serve, name: &str) -> Option<&'a str> {
+    let is_of = |public: &&PublicUrl| public.provider.as_deref().is_none_or(|provider| provider == name);
+    args.public_url.iter().find(is_of).map(|public| public.url.as_str())
 }
 
 /// Checks the options of one of several nodes.
@@ -192,10 +215,10 @@ async fn start(service: &Service, args: &Serve, name: &'static str, listen: Sock
     let key = args.key.as_deref().unwrap_or(if args.tenants.is_some() { "TOKEN" } else { KEY });
     let emulator = Emulator { provider: name.to_owned(), key: key.to_owned() };
     let serving = match &args.tenants {
-        Some(_) => emulator.serve_tenants(listen, Arc::new(service.clone()), args.public_url.as_deref()).await,
+        Some(_) => emulator.serve_tenants(listen, Arc::new(service.clone()), public_url(args, name)).await,
         None => {
             let registry = service.registry("default", name).context("the tenant does not exist")?;
-            let url = args.public_url.as_deref();
+            let url = public_url(args, name);
             emulator.serve_observed(listen, registry, url, |router| service.observe(name, router)).await
         }
     };
