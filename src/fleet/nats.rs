@@ -11,6 +11,7 @@ mod url;
 use std::fmt;
 use std::time::Duration;
 
+use async_nats::Client;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::{Config, Store, UpdateErrorKind};
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, StorageType};
@@ -50,7 +51,13 @@ const CLUSTER_REPLICAS: usize = 3;
 /// some thousand nodes, because NATS limits a value to 1 MiB by default.
 pub struct NatsDirectory {
     url: NatsUrl,
-    bucket: OnceCell<Store>,
+    connection: OnceCell<Connection>,
+}
+
+/// A client, which connects again after each failure, and its bucket.
+struct Connection {
+    client: Client,
+    bucket: Store,
 }
 
 /// Result of a change of a document.
@@ -88,10 +95,10 @@ impl NatsDirectory {
     /// # Errors
     /// As [`from_url`](Self::from_url).
     pub fn from_url_with(url: &str, setting: impl Fn(&str) -> Option<String>) -> Result<Self> {
-        Ok(Self { url: NatsUrl::parse(url, setting)?, bucket: OnceCell::new() })
+        Ok(Self { url: NatsUrl::parse(url, setting)?, connection: OnceCell::new() })
     }
 
-    async fn connect(&self) -> Result<Store> {
+    async fn connect(&self) -> Result<Connection> {
         let options = self.url.options();
         let options = options.connection_timeout(REQUEST_TIME).request_timeout(Some(REQUEST_TIME));
         let options = options.ping_interval(PING_INTERVAL).name("tidebox").reconnect_delay_callback(|attempts| {
@@ -101,10 +108,10 @@ impl NatsDirectory {
         let client = options.connect(self.url.servers()).await.map_err(|error| self.failed("connect", error))?;
         let is_cluster = client.server_info().cluster.is_some_and(|name| !name.is_empty());
         let replicas = self.url.replicas().unwrap_or(if is_cluster { CLUSTER_REPLICAS } else { 1 });
-        let mut context: Context = async_nats::jetstream::new(client);
+        let mut context: Context = async_nats::jetstream::new(client.clone());
         context.set_timeout(REQUEST_TIME);
         if let Ok(bucket) = context.get_key_value(self.url.bucket()).await {
-            return Ok(bucket);
+            return Ok(Connection { client, bucket });
         }
         let config = Config {
             bucket: self.url.bucket().to_owned(),
@@ -115,7 +122,8 @@ impl NatsDirectory {
             ..Config::default()
         };
         // Another node may create it at the same time, with the same settings.
-        context.create_key_value(config).await.map_err(|error| self.failed("open the bucket", error))
+        let created = context.create_key_value(config).await;
+        created.map(|bucket| Connection { client, bucket }).map_err(|error| self.failed("open the bucket", error))
     }
 
     /// Reads the document with its revision, which may be old.
@@ -155,7 +163,7 @@ impl NatsDirectory {
         change: &mut impl FnMut(&mut Document, bool) -> Result<Edit<T>>,
         has_tried: &mut bool,
     ) -> Result<Option<T>> {
-        let bucket = self.bucket.get_or_try_init(|| self.connect()).await?;
+        let bucket = &self.connection.get_or_try_init(|| self.connect()).await?.bucket;
         let (mut document, revision) = self.read(bucket).await?;
         let value = match change(&mut document, *has_tried)? {
             Edit::Keep(value) => return Ok(Some(value)),
@@ -172,9 +180,9 @@ impl NatsDirectory {
 
     /// Connects to another server, because the current one may not respond any more.
     async fn change_server(&self) {
-        if let Some(bucket) = self.bucket.get() {
-            // The connection is made in the background. Until then requests fail.
-            let _ = bucket.stream.context().client().force_reconnect().await;
+        if let Some(connection) = self.connection.get() {
+            // The connection is made in the background. Until then requests wait.
+            let _ = connection.client.force_reconnect().await;
         }
     }
 

@@ -118,8 +118,9 @@ fn measure_failover(nodes: &Nodes) -> Result<Vec<f64>> {
     for number in 0..FAILOVERS {
         let first = addresses[number % addresses.len()];
         let sandbox = http::eventually(Duration::from_secs(30), || http::create(first))?;
-        let is_there =
-            |address: &_| http::send(*address, "GET", &sandbox, "x-tidebox-hop: 1\r\n", "").is_ok_and(|r| r.status == 200);
+        let is_there = |address: &_| {
+            http::send(*address, "GET", &sandbox, "x-tidebox-hop: 1\r\n", "").is_ok_and(|r| r.status == 200)
+        };
         let there = addresses.iter().position(is_there).context("no node serves the sandbox")?;
         let other = addresses[(there + 1) % addresses.len()];
         // Nodes that have just got a shard make the next one wait for a second lease.

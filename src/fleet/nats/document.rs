@@ -73,8 +73,7 @@ impl Document {
         if self.nodes.get(&beat.node.name).is_some_and(|stored| stored.count > beat.count) {
             return;
         }
-        let stored =
-            StoredBeat { count: beat.count, leaving: beat.is_leaving, addresses: beat.node.addresses.clone() };
+        let stored = StoredBeat { count: beat.count, leaving: beat.is_leaving, addresses: beat.node.addresses.clone() };
         self.nodes.insert(beat.node.name.clone(), stored);
     }
 

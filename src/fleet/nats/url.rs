@@ -95,9 +95,7 @@ impl NatsUrl {
         let mut options = match &self.credentials {
             Credentials::Absent => ConnectOptions::new(),
             Credentials::Token(token) => ConnectOptions::with_token(token.clone()),
-            Credentials::User(user, password) => {
-                ConnectOptions::with_user_and_password(user.clone(), password.clone())
-            }
+            Credentials::User(user, password) => ConnectOptions::with_user_and_password(user.clone(), password.clone()),
         };
         if let Some(roots) = &self.roots {
             options = options.add_root_certificates(roots.clone());

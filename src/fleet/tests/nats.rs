@@ -92,8 +92,7 @@ fn a_directory_over_a_cluster_survives_a_server() {
     let after = eventually(|| block_on(all.view()));
     assert_eq!(after, before, "two of three servers have everything");
     eventually(|| block_on(all.beat(&beat("cc", 1))));
-    let names: Vec<String> =
-        eventually(|| block_on(two.view())).beats.into_iter().map(|beat| beat.node.name).collect();
+    let names: Vec<String> = eventually(|| block_on(two.view())).beats.into_iter().map(|beat| beat.node.name).collect();
     assert_eq!(names, ["aa", "cc"]);
 }
 

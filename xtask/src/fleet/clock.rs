@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 /// Libraries of Debian's package `faketime`.
-const LIBRARIES: [&str; 2] = [
-    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
-    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
-];
+const LIBRARIES: [&str; 2] =
+    ["/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"];
 
 /// The clocks of all nodes, if libfaketime is installed.
 #[derive(Debug)]

@@ -162,14 +162,7 @@ fn fail(nodes: &Nodes, number: usize, kind: Failure, random: &mut Random, end: I
     }
 }
 
-fn break_link(
-    nodes: &Nodes,
-    number: usize,
-    way: usize,
-    state: State,
-    random: &mut Random,
-    end: Instant,
-) -> Result<()> {
+fn break_link(nodes: &Nodes, number: usize, way: usize, state: State, random: &mut Random, end: Instant) -> Result<()> {
     let Some(servers) = nodes.services().servers() else { return Ok(()) };
     servers.set(number, WAYS[way], state);
     wait(Duration::from_millis(500 + random.below(15_000)), end);

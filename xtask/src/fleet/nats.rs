@@ -62,8 +62,9 @@ impl NatsCluster {
         let child = child.with_context(|| format!("cannot start {}", self.program.display()))?;
         *self.children[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
         let address = self.addresses()[number];
-        http::eventually(START_TIME, || Ok(TcpStream::connect(address)?))
-            .with_context(|| format!("the server {number} of NATS does not start; see its log in {}", self.dir.display()))?;
+        http::eventually(START_TIME, || Ok(TcpStream::connect(address)?)).with_context(|| {
+            format!("the server {number} of NATS does not start; see its log in {}", self.dir.display())
+        })?;
         Ok(())
     }
 

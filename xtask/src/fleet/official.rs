@@ -122,10 +122,7 @@ impl Official {
                 .spawn()
                 .context("cannot start Python")
         };
-        Ok(Self(vec![
-            start(&installed.e2b, E2B_CALLS, &e2b)?,
-            start(&installed.daytona, DAYTONA_CALLS, &daytona)?,
-        ]))
+        Ok(Self(vec![start(&installed.e2b, E2B_CALLS, &e2b)?, start(&installed.daytona, DAYTONA_CALLS, &daytona)?]))
     }
 
     /// Waits for their ends. Returns whether they have found all that was acknowledged.
