@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::SavedSandboxes;
 use crate::emulators::{EMULATORS, Emulator, SAVED_PROVIDERS, Serving, TenantPort as _};
-use crate::fleet::{Fleet, FleetConfig, open_directory};
+use crate::fleet::{Directory, Fleet, FleetConfig, open_directory};
 use crate::stores::open_log;
 use anyhow::{Context as _, Result, bail};
 use tidebox_service::{
@@ -61,6 +61,7 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
     // Registered before the servers start, so that no signal is missed.
     let shutdown = shutdown_signal()?;
     let reload = Reload::new(args.tenants.as_deref())?;
+    let directory = args.directory.as_deref().map(open_directory).transpose()?;
     let (service, store) = service(&args, options)?;
     let telemetry = OtlpConfig::from_variables(|name| std::env::var(name).ok())?;
     let exporter = telemetry.map(|config| OtlpExporter::new(&service, config)).transpose()?;
@@ -68,7 +69,10 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
     for (number, name) in (0..).zip(names) {
         all.push(start(&service, &args, name, port(args.listen, number)?).await?);
     }
-    let fleet = join(&service, &args, store, &all).await?;
+    let fleet = match directory.zip(store) {
+        Some((directory, store)) => Some(join(&service, &args, directory, &store, &all).await?),
+        None => None,
+    };
     match print(&args, &all) {
         // The reader of the output has exited, but the servers are still useful.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -174,10 +178,10 @@ fn service(args: &Serve, options: Arc<SandboxArgs>) -> Result<(Service, Option<S
 async fn join(
     service: &Service,
     args: &Serve,
-    store: Option<SavedSandboxes>,
+    directory: Arc<dyn Directory>,
+    store: &SavedSandboxes,
     all: &[Started],
-) -> Result<Option<Fleet>> {
-    let (Some(store), Some(url)) = (store, &args.directory) else { return Ok(None) };
+) -> Result<Fleet> {
     let host = args.advertise.clone().unwrap_or_else(|| args.listen.ip().to_string());
     let host = if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host };
     let address = |started: &Started| match started {
@@ -185,10 +189,10 @@ async fn join(
         Started::Provider(name, serving) => ((*name).to_owned(), format!("{host}:{}", serving.address().port())),
     };
     let addresses = all.iter().map(address).collect();
-    let config = FleetConfig { directory: open_directory(url)?, lease: args.lease, addresses };
+    let config = FleetConfig { directory, lease: args.lease, addresses };
     let report =
         |error: &crate::Error| eprintln!("tidebox: {error}; this node serves no sandboxes until it is reached");
-    let fleet = Fleet::join(config, &store, service.clone(), report)?;
+    let fleet = Fleet::join(config, store, service.clone(), report)?;
     let joined = async {
         while fleet.shards() == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -197,8 +201,8 @@ async fn join(
     // Nodes that have failed are waited for as long as their leases.
     tokio::time::timeout(JOIN_TIME.max(args.lease * 3), joined)
         .await
-        .with_context(|| format!("cannot join: no node has given shards away; check that all use {url} and --lease"))?;
-    Ok(Some(fleet))
+        .context("cannot join: no node has given shards away; check that all use the same --directory and --lease")?;
+    Ok(fleet)
 }
 
 async fn start(service: &Service, args: &Serve, name: &'static str, listen: SocketAddr) -> Result<Started> {

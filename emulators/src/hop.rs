@@ -46,6 +46,7 @@ struct Hops {
 }
 
 /// The reason that a request was not passed on.
+#[derive(Debug, PartialEq, Eq)]
 enum HopError {
     /// No connection: the request did not run.
     Unreachable,
@@ -77,6 +78,25 @@ async fn route(State(hops): State<Hops>, request: Request, next: Next) -> Respon
         SandboxLocation::Elsewhere(address) if !is_hop => hops.pass_on(&id, &address, request).await,
         SandboxLocation::Elsewhere(_) => reject(request, "the sandbox has just moved to another node; try again").await,
         SandboxLocation::Nowhere => reject(request, "no node serves the sandbox at the moment; try again").await,
+    }
+}
+
+/// Sends a request to a node and returns its response.
+async fn send(client: &Client<HttpConnector, Body>, address: &str, request: Request) -> Result<Response, HopError> {
+    if wants_upgrade(&request) {
+        return upgrade(address, request).await;
+    }
+    let (head, body) = request.into_parts();
+    let (lent, body) = LentBody::new(body);
+    let request = for_address(Request::from_parts(head, Body::new(lent)), address).ok_or(HopError::Unreachable)?;
+    match client.request(request).await {
+        Ok(response) => Ok(for_client(response)),
+        Err(error) if error.is_connect() => {
+            let body = std::mem::take(&mut *body.lock());
+            discard(body).await;
+            Err(HopError::Unreachable)
+        }
+        Err(_) => Err(HopError::Broken),
     }
 }
 
@@ -117,7 +137,7 @@ impl Hops {
     async fn pass_on(&self, id: &str, address: &str, mut request: Request) -> Response {
         request.headers_mut().insert(HOP_HEADER, HeaderValue::from_static("1"));
         let response = tokio::select! {
-            response = self.send(address, request) => response,
+            response = send(&self.client, address, request) => response,
             () = self.moved(id, address) => Err(HopError::Broken),
         };
         response.unwrap_or_else(|error| {
@@ -127,24 +147,6 @@ impl Hops {
             };
             unavailable_response(&unavailable("pass the request on", message))
         })
-    }
-
-    async fn send(&self, address: &str, request: Request) -> Result<Response, HopError> {
-        if wants_upgrade(&request) {
-            return upgrade(address, request).await;
-        }
-        let (head, body) = request.into_parts();
-        let (lent, body) = LentBody::new(body);
-        let request = for_address(Request::from_parts(head, Body::new(lent)), address).ok_or(HopError::Unreachable)?;
-        match self.client.request(request).await {
-            Ok(response) => Ok(for_client(response)),
-            Err(error) if error.is_connect() => {
-                let body = std::mem::take(&mut *body.lock());
-                discard(body).await;
-                Err(HopError::Unreachable)
-            }
-            Err(_) => Err(HopError::Broken),
-        }
     }
 
     /// Completes when another node serves the sandbox.
@@ -225,3 +227,6 @@ impl http_body::Body for GuardedBody {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests;
