@@ -100,7 +100,7 @@ async fn send(client: &Client<HttpConnector, Body>, address: &str, request: Requ
     }
 }
 
-/// Sends a request that asks for another protocol, over a separate connection.
+/// Sends a request to upgrade to another protocol, over a separate connection.
 async fn upgrade(address: &str, request: Request) -> Result<Response, HopError> {
     let connected = tokio::time::timeout(CONNECT_TIME, TcpStream::connect(address)).await;
     let Ok(Ok(stream)) = connected else {
@@ -161,7 +161,7 @@ impl Hops {
     }
 }
 
-/// The body of a request that can be taken back, because the client drops it if there is no connection.
+/// The body of a request that can be taken back, because the client drops it if it cannot connect.
 struct LentBody(Arc<Mutex<Body>>);
 
 impl LentBody {

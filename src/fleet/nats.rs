@@ -33,7 +33,7 @@ const REQUEST_TIME: Duration = Duration::from_secs(1);
 /// Time for an operation with its repetitions. It is short, so that callers learn the reason of a failure.
 const OPERATION_TIME: Duration = Duration::from_secs(2);
 
-/// Pause after a failed request. After a write of another node there is none.
+/// Pause after a failed request. After a write of another node the operation is repeated immediately.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Maximum pause between two attempts to connect.
@@ -145,7 +145,7 @@ impl NatsDirectory {
             match self.attempt(&mut change, &mut has_tried).await {
                 Ok(Some(value)) => return Ok(value),
                 Ok(None) if Instant::now() < end => {}
-                Ok(None) => return Err(self.failed("write the directory", "too many nodes write it")),
+                Ok(None) => return Err(self.failed("write the directory", "other nodes write it too often")),
                 Err(error) if error.kind() == ErrorKind::Storage || Instant::now() >= end => return Err(error),
                 Err(_) => {
                     if start.elapsed() >= REQUEST_TIME {

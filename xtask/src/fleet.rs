@@ -1,4 +1,4 @@
-//! `cargo xtask fleet`: three nodes of `tidebox serve`, behind a round-robin proxy, while nodes, servers, links and clocks fail.
+//! `cargo xtask fleet`: three nodes of `tidebox serve` and a round-robin proxy, while nodes, servers, links and clocks fail.
 //! Clients check that every acknowledged write stays, and that no two nodes serve a sandbox.
 
 mod checker;

@@ -88,7 +88,7 @@ pub(crate) async fn send_over(
     Ok(for_client(response))
 }
 
-/// Returns whether a request asks for another protocol, so that its connection cannot be used again.
+/// Returns whether a request is one to upgrade to another protocol, so that its connection cannot be used again.
 pub(crate) fn wants_upgrade(request: &Request) -> bool {
     request.headers().contains_key(header::UPGRADE) || request.method() == Method::CONNECT
 }

@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::link::State;
 use super::nats::SERVERS;
 use super::node::{NODES, Nodes};
-use super::services::Way;
+use super::services::Service;
 
 /// Maximum jump of a wall clock in seconds, below the lifetimes of the sandboxes.
 const MAX_JUMP: u64 = 900;
@@ -28,8 +28,8 @@ enum Failure {
     Slow(usize),
 }
 
-/// Links that fail, by the numbers in [`Failure`].
-const WAYS: [Way; 2] = [Way::Directory, Way::Store];
+/// Services whose links fail, by the numbers in [`Failure`].
+const SERVICES: [Service; 2] = [Service::Directory, Service::Store];
 
 /// Failures of every run: kills and stops are more frequent.
 const OF_NODES: [Failure; 5] = [Failure::Kill, Failure::Kill, Failure::Stop, Failure::Stop, Failure::End];
@@ -55,9 +55,9 @@ pub(super) struct Happened {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = |way: usize| match WAYS[way] {
-            Way::Directory => "the directory",
-            Way::Store => "the store",
+        let service = |service: usize| match SERVICES[service] {
+            Service::Directory => "the directory",
+            Service::Store => "the store",
         };
         match *self {
             Self::Kill => f.write_str("kills of a node (SIGKILL)"),
@@ -65,9 +65,9 @@ impl fmt::Display for Failure {
             Self::End => f.write_str("ends of a node (SIGTERM)"),
             Self::Clock => write!(f, "jumps of a node's wall clock (up to {MAX_JUMP} s, forward and back)"),
             Self::Server => f.write_str("kills of a server of NATS (SIGKILL)"),
-            Self::Cut(number) => write!(f, "cuts of a node's link to {}", way(number)),
-            Self::Silent(number) => write!(f, "silences of a node's link to {}", way(number)),
-            Self::Slow(number) => write!(f, "delays of a node's link to {}", way(number)),
+            Self::Cut(number) => write!(f, "cuts of a node's link to {}", service(number)),
+            Self::Silent(number) => write!(f, "silences of a node's link to {}", service(number)),
+            Self::Slow(number) => write!(f, "delays of a node's link to {}", service(number)),
         }
     }
 }
@@ -153,20 +153,27 @@ fn fail(nodes: &Nodes, number: usize, kind: Failure, random: &mut Random, end: I
             wait(Duration::from_millis(random.below(10_000)), end);
             servers.nats.launch(server)
         }
-        Failure::Cut(way) => break_link(nodes, number, way, State::Cut, random, end),
-        Failure::Silent(way) => break_link(nodes, number, way, State::Silent, random, end),
-        Failure::Slow(way) => {
+        Failure::Cut(service) => break_link(nodes, number, service, State::Cut, random, end),
+        Failure::Silent(service) => break_link(nodes, number, service, State::Silent, random, end),
+        Failure::Slow(service) => {
             let delay = Duration::from_millis(20 + random.below(600));
-            break_link(nodes, number, way, State::Slow(delay), random, end)
+            break_link(nodes, number, service, State::Slow(delay), random, end)
         }
     }
 }
 
-fn break_link(nodes: &Nodes, number: usize, way: usize, state: State, random: &mut Random, end: Instant) -> Result<()> {
+fn break_link(
+    nodes: &Nodes,
+    number: usize,
+    service: usize,
+    state: State,
+    random: &mut Random,
+    end: Instant,
+) -> Result<()> {
     let Some(servers) = nodes.services().servers() else { return Ok(()) };
-    servers.set(number, WAYS[way], state);
+    servers.set(number, SERVICES[service], state);
     wait(Duration::from_millis(500 + random.below(15_000)), end);
-    servers.set(number, WAYS[way], State::Whole);
+    servers.set(number, SERVICES[service], State::Whole);
     Ok(())
 }
 

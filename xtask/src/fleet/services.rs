@@ -30,9 +30,9 @@ pub(super) struct Servers {
     stores: Vec<Link>,
 }
 
-/// A link that fails.
+/// A service that a node reaches over a link.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
+pub(super) enum Service {
     Directory,
     Store,
 }
@@ -103,10 +103,10 @@ impl Servers {
     }
 
     /// Sets the state of a node's links.
-    pub(super) fn set(&self, node: usize, way: Way, state: State) {
-        match way {
-            Way::Directory => self.directories[node].iter().for_each(|link| link.set(state)),
-            Way::Store => self.stores[node].set(state),
+    pub(super) fn set(&self, node: usize, service: Service, state: State) {
+        match service {
+            Service::Directory => self.directories[node].iter().for_each(|link| link.set(state)),
+            Service::Store => self.stores[node].set(state),
         }
     }
 }
