@@ -85,7 +85,7 @@ pub(crate) fn fleet(project: &Project, progress: &mut Progress, words: &[&str]) 
     let clients: Vec<_> = (0..CLIENTS)
         .map(|number| {
             let (is_over, address) = (Arc::clone(&is_over), rest.address());
-            thread::spawn(move || Client::new(number, address).run(&is_over))
+            thread::spawn(move || Client::new(number, address).run(&is_over).finish())
         })
         .collect();
     let official = Official::start(&official, e2b.address(), daytona.address(), end)?;
@@ -94,8 +94,7 @@ pub(crate) fn fleet(project: &Project, progress: &mut Progress, words: &[&str]) 
     nodes.restart_all()?;
     let mut report = Report::default();
     for client in clients {
-        let client = client.join().map_err(|_| anyhow::anyhow!("a client has panicked"))?;
-        report.add(client.finish());
+        report.add(client.join().map_err(|_| anyhow::anyhow!("a client has panicked"))?);
     }
     println!("failures: {happened}");
     report.print();
