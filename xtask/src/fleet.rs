@@ -65,10 +65,7 @@ impl<'a> Arguments<'a> {
 /// Runs the fleet for some minutes and prints the counts.
 pub(crate) fn fleet(project: &Project, progress: &mut Progress, words: &[&str]) -> Result<()> {
     let Arguments { over, minutes } = Arguments::parse(words)?;
-    let mut build = project.cargo(&["build", "--locked", "--bin", "tidebox"]);
-    if over != "folder" {
-        build.args(["--features", "nats,object-store"]);
-    }
+    let build = project.cargo(&["build", "--locked", "--bin", "tidebox", "--features", "nats,object-store"]);
     progress.run("build the command", build, "cargo xtask fleet")?;
     let official = official::install(project, progress)?;
     let dir = empty_dir(project.target.join("fleet"))?;

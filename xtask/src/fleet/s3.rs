@@ -19,11 +19,30 @@ pub(super) const BUCKET: &str = "sandboxes";
 /// Time for the server to start.
 const START_TIME: Duration = Duration::from_secs(60);
 
-/// Runs the server with one request at a time: its own check whether an object exists and the creation are two steps.
+/// Runs the server with one request at a time: its own check whether an object exists and the creation are two steps. A list of one
+/// directory uses an index, because the server's own list reads all objects.
 const SCRIPT: &str = r#"
 import io, sys, threading
+from types import SimpleNamespace
+from moto.s3.models import S3Backend
+from moto.s3.utils import _VersionedKeyStore as Store
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, run_simple
+def indexed(method, adds):
+    def change(self, key, *values):
+        method(self, key, *values)
+        names = self.__dict__.setdefault("dirs", {}).setdefault(key.rpartition("/")[0] + "/", set())
+        names.add(key) if adds else names.discard(key)
+    return change
+Store.__setitem__, Store.setlist = indexed(Store.__setitem__, True), indexed(Store.setlist, True)
+Store.pop = indexed(Store.pop, False)
+list_all = S3Backend.list_objects
+def list_objects(self, bucket, prefix, *rest, **named):
+    dirs = bucket.keys.__dict__.get("dirs", {})
+    if prefix in dirs and not any(name.startswith(prefix) and name != prefix for name in dirs):
+        bucket = SimpleNamespace(keys={name: bucket.keys[name] for name in dirs[prefix]})
+    return list_all(self, bucket, prefix, *rest, **named)
+S3Backend.list_objects = list_objects
 served, lock = DomainDispatcherApplication(create_backend_app), threading.Lock()
 def one_by_one(environ, start_response):
     # A slow client must not delay the others.
