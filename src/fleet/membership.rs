@@ -170,11 +170,12 @@ impl Membership {
             let mut state = self.state.lock();
             state.count = state.count.saturating_add(1);
             let beat = Beat { node: self.node.clone(), count: state.count, is_leaving: state.is_leaving };
-            (beat, state.table.number)
+            (beat, state.table.clone())
         };
         self.directory.beat(&beat).await?;
         let view = self.directory.view().await?;
-        if view.table.number < known {
+        let is_other = view.table.number == known.number && view.table != known;
+        if view.table.number < known.number || is_other {
             // Another node may have claimed the shards of this one in a table that it does not take over.
             let message = "the directory of nodes has lost its table of shards; restart this node";
             return Err(Error::new(ErrorKind::Storage, "renew lease", message));

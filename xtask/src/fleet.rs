@@ -68,7 +68,7 @@ pub(crate) fn fleet(project: &Project, progress: &mut Progress, words: &[&str]) 
     let build = project.cargo(&["build", "--locked", "--bin", "tidebox", "--features", "nats,object-store"]);
     progress.run("build the command", build, "cargo xtask fleet")?;
     let official = official::install(project, progress)?;
-    let dir = empty_dir(project.target.join("fleet"))?;
+    let dir = empty_dir(project.target.join(format!("fleet-{over}")))?;
     let services = Arc::new(Services::start(project, progress, over, &dir)?);
     let nodes = Arc::new(Nodes::new(project.tidebox(), &dir, services)?);
     let proxy = |provider: &str| Proxy::start(nodes.addresses(provider));
