@@ -96,3 +96,36 @@ fn corrupt(place: &impl fmt::Display, why: &str) -> Error {
     let message = format!("cannot use the directory at {place}: {why}; remove its bucket while no node runs");
     Error::new(ErrorKind::Storage, "use directory", message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn corrupt_documents_are_errors() {
+        let place = "nats://host/nodes";
+        let two_owners = format!(r#"{{"a":"{0}","b":"{0}"}}"#, "01".repeat(128));
+        let table = |owners: &str| format!(r#"{{"format":1,"table":{{"number":1,"owners":{owners}}},"nodes":{{}}}}"#);
+        for text in ["{}", "nodes", &table("{}").replace("\"format\":1", "\"format\":2"), &table("7")] {
+            let error = Document::decode(text.as_bytes(), &place).unwrap_err();
+            assert!(error.kind() == ErrorKind::Storage && error.message().contains(place), "{error}");
+        }
+        for owners in [r#"{"a":"0"}"#, r#"{"a":"zz"}"#, &two_owners] {
+            let document = Document::decode(table(owners).as_bytes(), &place).unwrap();
+            assert!(document.view(&place).unwrap_err().message().contains("no table of shards"), "{owners}");
+        }
+        assert_eq!(Document::decode(b"", &place).unwrap().view(&place).unwrap(), DirectoryView::default());
+    }
+
+    #[test]
+    fn an_older_sign_of_life_does_not_replace_a_newer_one() {
+        let node = Node { name: "aa".to_owned(), addresses: BTreeMap::new() };
+        let beat = |count| Beat { node: node.clone(), count, is_leaving: false };
+        let mut document = Document::default();
+        for count in [3, 2] {
+            document.set_beat(&beat(count));
+        }
+        let document = Document::decode(&document.encode(), &"here").unwrap();
+        assert_eq!(document.view(&"here").unwrap().beats, [beat(3)]);
+    }
+}
