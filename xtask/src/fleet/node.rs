@@ -2,8 +2,10 @@
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -38,7 +40,7 @@ impl Nodes {
     /// Selects the ports of all nodes.
     pub(super) fn new(program: PathBuf, dir: &Path, services: Arc<Services>) -> Result<Self> {
         let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-        let ports = (0..NODES).map(|_| free_ports(PROVIDERS.len())).collect::<Result<_>>()?;
+        let ports = (0..NODES).map(|_| free_ports(PROVIDERS.len() as u16)).collect::<Result<_>>()?;
         let children = (0..NODES).map(|_| Mutex::default()).collect();
         Ok(Self { program, dir: dir.to_owned(), ports, children, services, daytona_url: Mutex::default(), seed })
     }
@@ -156,17 +158,18 @@ impl Drop for Nodes {
     }
 }
 
-/// Returns the first of some free ports in succession.
-pub(super) fn free_ports(count: usize) -> Result<u16> {
-    for _ in 0..100 {
-        let first = TcpListener::bind(("127.0.0.1", 0))?;
-        let port = first.local_addr()?.port();
-        let is_free = |offset| {
-            let next = u16::try_from(offset).ok().and_then(|offset| port.checked_add(offset));
-            next.is_some_and(|next| TcpListener::bind(("127.0.0.1", next)).is_ok())
-        };
-        if (1..count).all(is_free) {
-            return Ok(port);
+/// Ports of servers, below those that the system gives to clients: a node that starts again must find its own free.
+const PORTS: Range<u16> = 10_000..32_000;
+
+/// Returns the first of some free ports in succession. No later call returns one of them.
+pub(super) fn free_ports(count: u16) -> Result<u16> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let offset = u16::try_from(std::process::id() % 1000).unwrap_or_default() * 10;
+    for _ in 0..1000 {
+        let first = PORTS.start + offset + NEXT.fetch_add(count, Ordering::Relaxed);
+        let is_free = |port: u16| PORTS.contains(&port) && TcpListener::bind(("127.0.0.1", port)).is_ok();
+        if (0..count).all(|number| is_free(first.saturating_add(number))) {
+            return Ok(first);
         }
     }
     anyhow::bail!("there are no {count} free ports in succession")
