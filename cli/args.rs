@@ -26,7 +26,7 @@ pub(crate) use mcp::{Mcp, McpCommand, McpHttp, McpInstall, McpServer};
 pub(crate) use pack::PackCommand;
 pub(crate) use paths::absolute_paths;
 pub(crate) use sandbox::{MountArg, SandboxArgs, Upload};
-pub(crate) use serve::{REST, Serve};
+pub(crate) use serve::{PublicUrl, REST, Serve};
 pub(crate) use snapshot::{SnapshotCommand, SnapshotCreate, SnapshotFile};
 pub(crate) use values::parse_seconds;
 

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use crate::SavedSandboxes;
 use crate::emulators::{EMULATORS, Emulator, SAVED_PROVIDERS, Serving, TenantPort as _};
-use crate::fleet::{Fleet, FleetConfig, open_directory};
+use crate::fleet::{Directory, Fleet, FleetConfig, open_directory};
 use crate::stores::open_log;
 use anyhow::{Context as _, Result, bail};
 use tidebox_service::{
     NewToken, OtlpConfig, OtlpExporter, Server, ServerConfig, Service, ServiceConfig, Tenants, TlsFiles,
 };
 
-use crate::cli::args::{REST, SandboxArgs, Serve};
+use crate::cli::args::{PublicUrl, REST, SandboxArgs, Serve};
 use crate::cli::sandbox;
 
 /// Default API key. It is public, so it is allowed only for loopback addresses.
@@ -61,6 +61,7 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
     // Registered before the servers start, so that no signal is missed.
     let shutdown = shutdown_signal()?;
     let reload = Reload::new(args.tenants.as_deref())?;
+    let directory = args.directory.as_deref().map(open_directory).transpose()?;
     let (service, store) = service(&args, options)?;
     let telemetry = OtlpConfig::from_variables(|name| std::env::var(name).ok())?;
     let exporter = telemetry.map(|config| OtlpExporter::new(&service, config)).transpose()?;
@@ -68,7 +69,10 @@ async fn serve_until_signal(mut args: Serve) -> Result<u8> {
     for (number, name) in (0..).zip(names) {
         all.push(start(&service, &args, name, port(args.listen, number)?).await?);
     }
-    let fleet = join(&service, &args, store, &all).await?;
+    let fleet = match directory.zip(store) {
+        Some((directory, store)) => Some(join(&service, &args, directory, &store, &all).await?),
+        None => None,
+    };
     match print(&args, &all) {
         // The reader of the output has exited, but the servers are still useful.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -100,13 +104,36 @@ fn check(args: &Serve, names: &[&str]) -> Result<()> {
     if let (Some(store), Some(directory)) = (&args.store, &args.directory) {
         check_directory(args, store, directory)?;
     }
-    if args.public_url.is_some() && (names.len() != 1 || names == [REST]) {
-        bail!("--public-url is for one provider; start one command for each provider");
-    }
+    check_public_urls(args, names)?;
     if let Some(other) = names.iter().find(|name| args.store.is_some() && !SAVED_PROVIDERS.contains(name)) {
         bail!("cannot save the sandboxes of {other}: --store is for {}; use --provider", SAVED_PROVIDERS.join(", "));
     }
     Ok(())
+}
+
+/// Checks that each public URL is that of one provider.
+fn check_public_urls(args: &Serve, names: &[&str]) -> Result<()> {
+    for (number, public) in args.public_url.iter().enumerate() {
+        match public.provider.as_deref() {
+            None if names.len() != 1 || names == [REST] => {
+                bail!("--public-url needs the name of its provider, as in --public-url daytona={}", public.url)
+            }
+            Some(name) if !names.contains(&name) => {
+                bail!("--public-url is for {name}, which is not served; add it to --provider")
+            }
+            _ => {}
+        }
+        if args.public_url.iter().take(number).any(|other| other.provider == public.provider) {
+            bail!("--public-url was given twice for one provider");
+        }
+    }
+    Ok(())
+}
+
+/// Returns the URL at which clients reach a provider, if it was given.
+fn public_url<'a>(args: &'a Serve, name: &str) -> Option<&'a str> {
+    let is_of = |public: &&PublicUrl| public.provider.as_deref().is_none_or(|provider| provider == name);
+    args.public_url.iter().find(is_of).map(|public| public.url.as_str())
 }
 
 /// Checks the options of one of several nodes.
@@ -151,10 +178,10 @@ fn service(args: &Serve, options: Arc<SandboxArgs>) -> Result<(Service, Option<S
 async fn join(
     service: &Service,
     args: &Serve,
-    store: Option<SavedSandboxes>,
+    directory: Arc<dyn Directory>,
+    store: &SavedSandboxes,
     all: &[Started],
-) -> Result<Option<Fleet>> {
-    let (Some(store), Some(url)) = (store, &args.directory) else { return Ok(None) };
+) -> Result<Fleet> {
     let host = args.advertise.clone().unwrap_or_else(|| args.listen.ip().to_string());
     let host = if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host };
     let address = |started: &Started| match started {
@@ -162,10 +189,10 @@ async fn join(
         Started::Provider(name, serving) => ((*name).to_owned(), format!("{host}:{}", serving.address().port())),
     };
     let addresses = all.iter().map(address).collect();
-    let config = FleetConfig { directory: open_directory(url)?, lease: args.lease, addresses };
+    let config = FleetConfig { directory, lease: args.lease, addresses };
     let report =
         |error: &crate::Error| eprintln!("tidebox: {error}; this node serves no sandboxes until it is reached");
-    let fleet = Fleet::join(config, &store, service.clone(), report)?;
+    let fleet = Fleet::join(config, store, service.clone(), report)?;
     let joined = async {
         while fleet.shards() == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -174,8 +201,8 @@ async fn join(
     // Nodes that have failed are waited for as long as their leases.
     tokio::time::timeout(JOIN_TIME.max(args.lease * 3), joined)
         .await
-        .with_context(|| format!("cannot join: no node has given shards away; check that all use {url} and --lease"))?;
-    Ok(Some(fleet))
+        .context("cannot join: no node has given shards away; check that all use the same --directory and --lease")?;
+    Ok(fleet)
 }
 
 async fn start(service: &Service, args: &Serve, name: &'static str, listen: SocketAddr) -> Result<Started> {
@@ -192,10 +219,10 @@ async fn start(service: &Service, args: &Serve, name: &'static str, listen: Sock
     let key = args.key.as_deref().unwrap_or(if args.tenants.is_some() { "TOKEN" } else { KEY });
     let emulator = Emulator { provider: name.to_owned(), key: key.to_owned() };
     let serving = match &args.tenants {
-        Some(_) => emulator.serve_tenants(listen, Arc::new(service.clone()), args.public_url.as_deref()).await,
+        Some(_) => emulator.serve_tenants(listen, Arc::new(service.clone()), public_url(args, name)).await,
         None => {
             let registry = service.registry("default", name).context("the tenant does not exist")?;
-            let url = args.public_url.as_deref();
+            let url = public_url(args, name);
             emulator.serve_observed(listen, registry, url, |router| service.observe(name, router)).await
         }
     };

@@ -12,6 +12,8 @@
 mod directory;
 pub(crate) mod membership;
 mod memory;
+#[cfg(feature = "nats")]
+mod nats;
 mod objects;
 mod open;
 mod placement;
@@ -23,6 +25,8 @@ mod tests;
 
 pub use directory::{Beat, Directory, DirectoryView, Node, ShardTable};
 pub use memory::MemoryDirectory;
+#[cfg(feature = "nats")]
+pub use nats::NatsDirectory;
 pub use objects::ObjectDirectory;
 pub use open::open_directory;
 pub use run::{Fleet, FleetConfig};

@@ -44,6 +44,8 @@ mod runtime;
 mod saved_service;
 pub mod stores;
 mod system;
+#[cfg(all(test, any(feature = "nats", feature = "object-store")))]
+mod test_server;
 
 pub use cassette_file::CassetteFile;
 #[cfg(feature = "cli")]

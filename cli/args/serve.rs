@@ -7,11 +7,19 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 
 use super::SandboxArgs;
-use super::values::{parse_address, parse_seconds};
+use super::values::{parse_address, parse_public_url, parse_seconds};
 use crate::emulators::EMULATORS;
 
 /// Name of the REST API among the providers.
 pub(crate) const REST: &str = "rest";
+
+/// A URL at which clients reach a provider.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PublicUrl {
+    /// `None`: the only provider of the command.
+    pub(crate) provider: Option<String>,
+    pub(crate) url: String,
+}
 
 /// Arguments of `tidebox serve`.
 #[derive(clap::Args, Debug, PartialEq)]
@@ -46,8 +54,9 @@ pub(crate) struct Serve {
     pub(crate) store: Option<String>,
     /// Directory of nodes at this URL: several commands with the same store and directory share the sandboxes
     ///
-    /// The URL of a directory of files that all nodes share, or of a part of a bucket, other than that of the store. A request that
-    /// reaches another node than that of its sandbox is passed on.
+    /// The URL of a directory of files that all nodes share, of a part of a bucket other than that of the store, or of a bucket of
+    /// NATS JetStream, as in nats://host:4222/nodes, if the command was built with the feature nats. A request that reaches another
+    /// node than that of its sandbox is passed on.
     #[arg(long, value_name = "URL", requires = "store")]
     pub(crate) directory: Option<String>,
     /// Host name or address at which the other nodes reach this one [default: that of --listen]
@@ -56,9 +65,11 @@ pub(crate) struct Serve {
     /// Time without a sign of life after which other nodes take the sandboxes of a node; the same for all nodes
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10")]
     pub(crate) lease: Duration,
-    /// URL at which clients reach the provider, if it is behind a proxy; only with one --provider
-    #[arg(long, value_name = "URL")]
-    pub(crate) public_url: Option<String>,
+    /// URL at which clients reach a provider, if it is behind a proxy (repeatable)
+    ///
+    /// With several providers it follows the name of its provider, as in daytona=https://daytona.example.com.
+    #[arg(long, value_name = "[PROVIDER=]URL", value_parser = parse_public_url)]
+    pub(crate) public_url: Vec<PublicUrl>,
     /// Closes a sandbox after this time without calls
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) idle: Option<Duration>,

@@ -141,6 +141,16 @@ fn the_value_of_an_option_may_start_with_a_hyphen() {
 }
 
 #[test]
+fn a_public_url_may_name_its_provider() {
+    let url = "https://sandboxes.example.com/?a=b";
+    for (value, provider) in [(url.to_owned(), None), (format!("daytona={url}"), Some("daytona"))] {
+        let Ok(Command::Serve(serve)) = parsed(&["serve", "--public-url", &value]) else { panic!("it is serve") };
+        let expected = PublicUrl { provider: provider.map(str::to_owned), url: url.to_owned() };
+        assert_eq!(serve.public_url, [expected]);
+    }
+}
+
+#[test]
 fn a_typo_gets_a_suggestion() {
     for (arguments, expected) in [
         (&["exce", "true"][..], "'exec'"),

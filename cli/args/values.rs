@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::serve::PublicUrl;
 use super::{MountArg, PublishedPort, Upload};
 use crate::MountMode;
+use crate::emulators::EMULATORS;
 
 /// Returns a parser of the names of `values`.
 pub(super) fn one_of<T, const N: usize>(values: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
@@ -24,6 +26,21 @@ pub(super) fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let parsed = local.as_deref().unwrap_or(text).parse();
     parsed.map_err(|_| "expected ADDRESS:PORT, for example 127.0.0.1:4000".to_owned())
+}
+
+/// Parses a URL, or `PROVIDER=URL`.
+pub(super) fn parse_public_url(text: &str) -> Result<PublicUrl, String> {
+    let (provider, url) = match text.split_once('=') {
+        Some((name, url)) if !name.contains(':') => (Some(name), url),
+        _ => (None, text),
+    };
+    if let Some(name) = provider.filter(|name| !EMULATORS.contains(name)) {
+        return Err(format!("unknown provider {name}"));
+    }
+    match url.starts_with("http://") || url.starts_with("https://") {
+        true => Ok(PublicUrl { provider: provider.map(str::to_owned), url: url.to_owned() }),
+        false => Err("expected a URL, for example https://sandboxes.example.com".to_owned()),
+    }
 }
 
 /// Parses `HOST:GUEST`, split at the last colon: host paths may contain one (`C:\...`).

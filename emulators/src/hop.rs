@@ -1,4 +1,4 @@
-//! Requests for sandboxes of other nodes. They are passed on once.
+//! Requests for sandboxes of other nodes. They are passed on once, over connections that are kept.
 
 use std::any::Any;
 use std::fmt;
@@ -10,14 +10,18 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body::{Frame, SizeHint};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tidebox_core::lock::Mutex;
 use tokio::net::TcpStream;
 
 use crate::form::discard;
-use crate::preview::{ConnectionEnd, send_over};
+use crate::preview::{ConnectionEnd, MAX_HEAD_BYTES, for_address, for_client, send_over, wants_upgrade};
 use crate::saved::{SandboxLocation, SandboxStore, is_id, unavailable, unavailable_response};
 use crate::tenants::sandbox_ids;
 
@@ -30,16 +34,33 @@ const CONNECT_TIME: Duration = Duration::from_secs(2);
 /// Pause between two checks whether the other node still serves the sandbox while its response is awaited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
+/// Idle connections to each node that are kept, and their time. A request waits for no connection: it opens another one.
+const IDLE_CONNECTIONS: usize = 64;
+const IDLE_TIME: Duration = Duration::from_secs(30);
+
 #[derive(Clone)]
 struct Hops {
     store: Arc<dyn SandboxStore>,
     api: Arc<str>,
+    client: Client<HttpConnector, Body>,
+}
+
+/// The reason that a request was not passed on.
+#[derive(Debug, PartialEq, Eq)]
+enum HopError {
+    /// No connection: the request did not run.
+    Unreachable,
+    /// The connection has ended: the request may have run.
+    Broken,
 }
 
 /// Adds a layer that sends requests for sandboxes of other nodes to them, if the store has several nodes.
 pub fn routed(router: Router, store: Option<Arc<dyn SandboxStore>>, api: &str) -> Router {
     match store.filter(|store| store.has_nodes()) {
-        Some(store) => router.layer(axum::middleware::from_fn_with_state(Hops { store, api: api.into() }, route)),
+        Some(store) => {
+            let hops = Hops { store, api: api.into(), client: client() };
+            router.layer(axum::middleware::from_fn_with_state(hops, route))
+        }
         None => router,
     }
 }
@@ -60,29 +81,70 @@ async fn route(State(hops): State<Hops>, request: Request, next: Next) -> Respon
     }
 }
 
+/// Sends a request to a node and returns its response.
+async fn send(client: &Client<HttpConnector, Body>, address: &str, request: Request) -> Result<Response, HopError> {
+    if wants_upgrade(&request) {
+        return upgrade(address, request).await;
+    }
+    let (head, body) = request.into_parts();
+    let (lent, body) = LentBody::new(body);
+    let request = for_address(Request::from_parts(head, Body::new(lent)), address).ok_or(HopError::Unreachable)?;
+    match client.request(request).await {
+        Ok(response) => Ok(for_client(response)),
+        Err(error) if error.is_connect() => {
+            let body = std::mem::take(&mut *body.lock());
+            discard(body).await;
+            Err(HopError::Unreachable)
+        }
+        Err(_) => Err(HopError::Broken),
+    }
+}
+
+/// Sends a request to upgrade to another protocol, over a separate connection.
+async fn upgrade(address: &str, request: Request) -> Result<Response, HopError> {
+    let connected = tokio::time::timeout(CONNECT_TIME, TcpStream::connect(address)).await;
+    let Ok(Ok(stream)) = connected else {
+        discard(request.into_body()).await;
+        return Err(HopError::Unreachable);
+    };
+    // As for kept connections.
+    let _ = stream.set_nodelay(true);
+    send_over(stream, ConnectionEnd::by_peers(), request, |_| {}).await.map_err(|_| HopError::Broken)
+}
+
 async fn reject(request: Request, message: &str) -> Response {
     discard(request.into_body()).await;
     unavailable_response(&unavailable("find sandbox", message))
 }
 
+/// Returns a client that keeps connections. It repeats a request only if a kept connection was closed before any byte of the request
+/// was written.
+fn client() -> Client<HttpConnector, Body> {
+    let mut connector = HttpConnector::new();
+    connector.set_connect_timeout(Some(CONNECT_TIME));
+    // Messages are small; do not delay one until the previous one is acknowledged.
+    connector.set_nodelay(true);
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE_TIME)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .http1_max_buf_size(MAX_HEAD_BYTES)
+        .build(connector)
+}
+
 impl Hops {
     /// Sends a request to another node and returns its response.
-    async fn pass_on(&self, id: &str, address: &str, request: Request) -> Response {
-        let connected = tokio::time::timeout(CONNECT_TIME, TcpStream::connect(address)).await;
-        let Ok(Ok(stream)) = connected else {
-            return reject(request, "the node of the sandbox does not respond; try again").await;
-        };
-        // Messages are small; do not delay one until the previous one is acknowledged.
-        let _ = stream.set_nodelay(true);
-        let mark = |headers: &mut HeaderMap| {
-            headers.insert(HOP_HEADER, HeaderValue::from_static("1"));
-        };
+    async fn pass_on(&self, id: &str, address: &str, mut request: Request) -> Response {
+        request.headers_mut().insert(HOP_HEADER, HeaderValue::from_static("1"));
         let response = tokio::select! {
-            response = send_over(stream, ConnectionEnd::by_peers(), request, mark) => response.ok(),
-            () = self.moved(id, address) => None,
+            response = send(&self.client, address, request) => response,
+            () = self.moved(id, address) => Err(HopError::Broken),
         };
-        response.unwrap_or_else(|| {
-            let message = "the node of the sandbox has failed; the request may have run";
+        response.unwrap_or_else(|error| {
+            let message = match error {
+                HopError::Unreachable => "the node of the sandbox does not respond; try again",
+                HopError::Broken => "the node of the sandbox has failed; the request may have run",
+            };
             unavailable_response(&unavailable("pass the request on", message))
         })
     }
@@ -96,6 +158,33 @@ impl Hops {
                 _ => return,
             }
         }
+    }
+}
+
+/// The body of a request that can be taken back, because the client drops it if it cannot connect.
+struct LentBody(Arc<Mutex<Body>>);
+
+impl LentBody {
+    fn new(body: Body) -> (Self, Arc<Mutex<Body>>) {
+        let body = Arc::new(Mutex::new(body));
+        (Self(Arc::clone(&body)), body)
+    }
+}
+
+impl http_body::Body for LentBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut *self.0.lock()).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.lock().is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.lock().size_hint()
     }
 }
 
@@ -138,3 +227,6 @@ impl http_body::Body for GuardedBody {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,7 @@ use tidebox_core::BoxFuture;
 
 pub(crate) use address::{Domain, PreviewAddress};
 pub(crate) use connection::{ConnectionEnd, PreviewTarget, Traffic, TrafficChanges};
-pub(crate) use http::send_over;
+pub(crate) use http::{MAX_HEAD_BYTES, for_address, for_client, send_over, wants_upgrade};
 
 use crate::form::discard;
 

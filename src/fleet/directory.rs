@@ -76,9 +76,9 @@ pub trait Directory: Send + Sync + fmt::Debug {
 }
 
 /// A table as it is stored: the shards of each node as a set of bits in hexadecimal digits.
-#[derive(Serialize, Deserialize)]
-struct StoredTable {
-    number: u64,
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct StoredTable {
+    pub(super) number: u64,
     owners: BTreeMap<String, String>,
 }
 
@@ -100,6 +100,11 @@ impl ShardTable {
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // A map of texts can always be encoded.
+        serde_json::to_vec(&self.to_stored()).unwrap_or_default()
+    }
+
+    pub(super) fn to_stored(&self) -> StoredTable {
         let mut sets: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         for (shard, owner) in self.owners.iter().enumerate() {
             let Some(owner) = owner else { continue };
@@ -109,16 +114,19 @@ impl ShardTable {
             }
         }
         let owners = sets.into_iter().map(|(name, set)| (name, hex(&set))).collect();
-        // A map of texts can always be encoded.
-        serde_json::to_vec(&StoredTable { number: self.number, owners }).unwrap_or_default()
+        StoredTable { number: self.number, owners }
     }
 
     /// Decodes a table of [`SHARDS`]. `None` if it is corrupt.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let stored: StoredTable = serde_json::from_slice(bytes).ok()?;
+        Self::from_stored(&serde_json::from_slice(bytes).ok()?)
+    }
+
+    /// Same as [`from_bytes`](Self::from_bytes).
+    pub(super) fn from_stored(stored: &StoredTable) -> Option<Self> {
         let mut table = Self { number: stored.number, ..Self::default() };
-        for (name, set) in stored.owners {
-            let (name, set) = (Arc::<str>::from(name), unhex(&set)?);
+        for (name, set) in &stored.owners {
+            let (name, set) = (Arc::<str>::from(name.as_str()), unhex(set)?);
             if set.len() != usize::from(SHARDS) / 8 {
                 return None;
             }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tidebox_core::Result;
 use tidebox_core::lock::Mutex;
+use tidebox_core::{Error, ErrorKind, Result};
 
 use crate::fleet::directory::{Beat, Directory, DirectoryView, Node, ShardTable};
 use crate::fleet::placement;
@@ -166,13 +166,20 @@ impl Membership {
     /// Gives a sign of life and reads the directory. Renews the lease.
     pub(super) async fn renew(&self) -> Result<()> {
         let start = (self.now)();
-        let beat = {
+        let (beat, known) = {
             let mut state = self.state.lock();
             state.count = state.count.saturating_add(1);
-            Beat { node: self.node.clone(), count: state.count, is_leaving: state.is_leaving }
+            let beat = Beat { node: self.node.clone(), count: state.count, is_leaving: state.is_leaving };
+            (beat, state.table.clone())
         };
         self.directory.beat(&beat).await?;
         let view = self.directory.view().await?;
+        let is_other = view.table.number == known.number && view.table != known;
+        if view.table.number < known.number || is_other {
+            // Another node may have claimed the shards of this one in a table that it does not take over.
+            let message = "the directory of nodes has lost its table of shards; restart this node";
+            return Err(Error::new(ErrorKind::Storage, "renew lease", message));
+        }
         self.apply(view);
         self.state.lock().lease_end = start.checked_add(self.lease * 2 / 3);
         Ok(())

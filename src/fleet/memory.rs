@@ -29,6 +29,12 @@ impl MemoryDirectory {
         directory
     }
 
+    /// Removes everything.
+    #[cfg(test)]
+    pub(crate) fn lose_all(&self) {
+        *self.shared.lock() = Shared::default();
+    }
+
     pub(crate) fn beat_now(&self, beat: &Beat) {
         self.shared.lock().beats.insert(beat.node.name.clone(), beat.clone());
     }

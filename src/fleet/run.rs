@@ -96,7 +96,8 @@ impl Fleet {
     }
 }
 
-fn random_name() -> Result<String> {
+/// Returns a random name of lower-case letters and digits.
+pub(super) fn random_name() -> Result<String> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::new(ErrorKind::Unavailable, "join fleet", format!("the system has no random bytes: {error}; try again"))

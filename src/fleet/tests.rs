@@ -3,3 +3,5 @@
 mod directories;
 mod model;
 mod moves;
+#[cfg(feature = "nats")]
+mod nats;

@@ -136,6 +136,12 @@ fn invalid_serve_options_fail_before_serving() {
         (&["--provider", "e2b", "--listen", "here"], "expected ADDRESS:PORT"),
         (&["--provider", "e2b", "--listen", "0.0.0.0:0"], "--key"),
         (&["--provider", "e2b", "now"], "now"),
+        (&["--public-url", "https://e.example"], "--public-url daytona=https://e.example"),
+        (&["--provider", "rest,e2b", "--public-url", "daytona=https://e.example"], "daytona, which is not served"),
+        (&["--provider", "rest,e2b", "--public-url", "e3b=https://e.example"], "unknown provider e3b"),
+        (&["--provider", "e2b", "--public-url", "e.example"], "expected a URL"),
+        (&["--provider", "e2b", "--public-url", "http://a", "--public-url", "http://b"], "twice for one provider"),
+        (&["--store", "file:///tmp/x", "--directory", "nats://host"], "NATS"),
     ] {
         let ran = tidebox(&[&["serve"], options].concat());
         assert_eq!((ran.code, ran.stdout().as_str()), (Some(125), ""), "{options:?}");

@@ -77,9 +77,10 @@ usage: cargo xtask <command>
   git-suite [--sample N] [--again] [--release] [SCRIPT...]
             run scripts of Git's own tests with Git of the host and in the sandbox [default: all, or N random ones], and
             compare; results are kept in the target directory, and --again replaces them
-  fleet [--minutes N]
-            run three nodes of `tidebox serve` over one directory behind a proxy, kill and stop them at random, and check that
-            every acknowledged write stays [default: 10 minutes]
+  fleet [--over folder | nats] [--minutes N]
+            run three nodes of `tidebox serve` behind a proxy, over one directory or over three NATS servers and one of S3, let
+            nodes, servers, links and clocks fail at random, and check that every acknowledged write stays
+            [default: folder, 10 minutes]
   pack c-runtime
             compile the runtime of programs in C and its tests
   bench [--write] [python | javascript]
@@ -137,8 +138,7 @@ fn main() -> ExitCode {
         ["python-tests", arguments @ ..] => {
             run(|project, progress| python_tests::python_tests(project, progress, arguments))
         }
-        ["fleet"] => run(|project, progress| fleet::fleet(project, progress, "10")),
-        ["fleet", "--minutes", minutes] => run(|project, progress| fleet::fleet(project, progress, minutes)),
+        ["fleet", arguments @ ..] => run(|project, progress| fleet::fleet(project, progress, arguments)),
         ["fuzz"] => run(fuzz::step),
         ["fuzz", "--minutes", minutes, targets @ ..] => run(|project, _| fuzz::run(project, minutes, targets)),
         ["spec", mode] => run(|project, progress| spec::run(project, progress, mode, "")),

@@ -288,7 +288,7 @@ fn install(progress: &mut Progress, python: &Path, wheel: &Path) -> Result<()> {
 }
 
 /// Creates a virtual environment with packages, unless it has them, and returns its directory of programs.
-fn venv(project: &Project, progress: &mut Progress, name: &str, packages: &[&str]) -> Result<PathBuf> {
+pub(crate) fn venv(project: &Project, progress: &mut Progress, name: &str, packages: &[&str]) -> Result<PathBuf> {
     let dir = project.target.join(name);
     let bin = dir.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let stamp = dir.join("packages.txt");

@@ -99,7 +99,7 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     pack_git::add(project, progress)?;
     pack_node::add(project, progress)?;
     progress.run_tests("tests", runner(&["--no-fail-fast"]), RETRY)?;
-    progress.run_tests("tests of object storage", object_storage_tests(project, has_nextest), RETRY)?;
+    progress.run_tests("tests of object storage and NATS", tests_of_features(project, has_nextest), RETRY)?;
     if has_nextest {
         // nextest does not run the examples in doc comments; `cargo test` did.
         let doc_tests = project.cargo(&["test", "--locked", "--workspace", "--doc"]);
@@ -108,12 +108,18 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     Ok(())
 }
 
-/// Tests of a feature that is not in the default build. All packages are selected, because a selection has other features of shared
+/// Tests of features that are not in the default build. All packages are selected, because a selection has other features of shared
 /// packages, which would be built again.
-fn object_storage_tests(project: &Project, has_nextest: bool) -> Command {
+fn tests_of_features(project: &Project, has_nextest: bool) -> Command {
     let runner: &[&str] = if has_nextest { &["nextest", "run"] } else { &["test"] };
     let mut command = project.cargo(runner);
-    command.args(["--locked", "--workspace", "--lib", "--features", "tidebox/object-store", "stores::tests::storages"]);
+    command.args(["--locked", "--workspace", "--lib", "--features", "tidebox/object-store,tidebox/nats"]);
+    // `cargo test` itself accepts one filter only.
+    if has_nextest {
+        command.args(["stores::tests::storages", "fleet::tests::"]);
+    } else {
+        command.args(["--", "stores::tests::storages", "fleet::tests::"]);
+    }
     command
 }
 

@@ -3,7 +3,8 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, header};
+use axum::http::uri::Scheme;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::Response;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -14,7 +15,7 @@ use super::connection::{ConnectionEnd, PreviewTarget};
 use super::{Unavailable, upgrade};
 
 /// Maximum size of the head of a response.
-const MAX_HEAD_BYTES: usize = 64 << 10;
+pub(crate) const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// Headers that concern one connection only (RFC 9110, section 7.6.1), and `Expect`, which the server of the outer connection has
 /// fulfilled.
@@ -84,9 +85,30 @@ pub(crate) async fn send_over(
         upgrade::pass(outer, inner, take_end);
         return Ok(Response::from_parts(head, Body::empty()));
     }
+    Ok(for_client(response))
+}
+
+/// Returns whether a request is one to upgrade to another protocol, so that its connection cannot be used again.
+pub(crate) fn wants_upgrade(request: &Request) -> bool {
+    request.headers().contains_key(header::UPGRADE) || request.method() == Method::CONNECT
+}
+
+/// Makes a request of the outer connection one for a server at `address`, in the form of clients that select the connection by the
+/// URL.
+pub(crate) fn for_address(request: Request, address: &str) -> Option<Request> {
+    let (mut head, body) = request.into_parts();
+    prepare(&mut head, None);
+    let mut uri = head.uri.into_parts();
+    (uri.scheme, uri.authority) = (Some(Scheme::HTTP), Some(address.parse().ok()?));
+    head.uri = Uri::from_parts(uri).ok()?;
+    Some(Request::from_parts(head, body))
+}
+
+/// Makes a response of the inner connection one of the outer connection.
+pub(crate) fn for_client(response: hyper::Response<hyper::body::Incoming>) -> Response {
     let (mut head, body) = response.into_parts();
     remove_hop_by_hop(&mut head.headers);
-    Ok(Response::from_parts(head, Body::new(body)))
+    Response::from_parts(head, Body::new(body))
 }
 
 /// Makes a request of the outer connection one of the inner connection.

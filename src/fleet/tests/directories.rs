@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_executor::block_on;
+use tidebox_core::ErrorKind;
 
 use crate::fleet::directory::{Beat, Directory, Node, ShardTable};
 use crate::fleet::placement::place;
-use crate::fleet::{MemoryDirectory, ObjectDirectory, SHARDS, shard_of};
+use crate::fleet::{MemoryDirectory, ObjectDirectory, SHARDS, open_directory, shard_of};
 use crate::stores::{Folder, MemoryObjects, Objects};
 
 fn node(name: &str) -> Node {
@@ -15,12 +16,12 @@ fn node(name: &str) -> Node {
     Node { name: name.to_owned(), addresses }
 }
 
-fn beat(name: &str, count: u64) -> Beat {
+pub(super) fn beat(name: &str, count: u64) -> Beat {
     Beat { node: node(name), count, is_leaving: false }
 }
 
 /// Checks a directory as two nodes see it.
-fn check(one: &dyn Directory, two: &dyn Directory) {
+pub(super) fn check(one: &dyn Directory, two: &dyn Directory) {
     block_on(async {
         assert_eq!(two.view().await.unwrap().table, ShardTable::default());
         one.beat(&beat("aa", 1)).await.unwrap();
@@ -85,6 +86,26 @@ fn corrupt_tables_are_errors() {
     assert!(
         ShardTable::from_bytes(format!(r#"{{"number":1,"owners":{{"a":"{set}","b":"{set}"}}}}"#).as_bytes()).is_none()
     );
+}
+
+#[test]
+fn a_directory_opens_by_its_url() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |url: &str| open_directory(url).map(drop);
+    open(&format!("file://{}", dir.path().display())).unwrap();
+    for url in ["", "nodes", "file://relative", "ftp://host/nodes"] {
+        assert_eq!(open(url).unwrap_err().kind(), ErrorKind::InvalidRequest, "{url}");
+    }
+    for url in ["nats://user:secret@host:4222/nodes", "tls://host/nodes"] {
+        match cfg!(feature = "nats") {
+            true => open(url).unwrap(),
+            false => {
+                let error = open(url).unwrap_err();
+                let message = error.message();
+                assert!(message.contains("the feature nats") && !message.contains("secret"), "{message}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -124,3 +124,17 @@ fn a_node_that_leaves_gives_all_away() {
     round(&one);
     assert_eq!(one.served_shards(), 1024, "without waiting for a lease");
 }
+
+#[test]
+fn a_node_does_not_serve_by_a_directory_that_lost_its_table() {
+    let nodes = Nodes::new();
+    let one = nodes.add("one");
+    round(&one);
+    nodes.directory.lose_all();
+    let two = nodes.add("two");
+    nodes.pass(5);
+    round(&two);
+    assert!(block_on(one.renew()).unwrap_err().message().contains("restart this node"));
+    nodes.pass(1);
+    assert_eq!((one.served_shards(), two.served_shards()), (0, 1024));
+}

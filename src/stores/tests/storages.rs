@@ -123,44 +123,14 @@ fn the_memory_of_object_store_is_a_storage() {
 mod s3 {
     use std::io::{Read, Write};
     use std::net::TcpStream;
-    use std::path::{Path, PathBuf};
-    use std::process::{Child, Command, Stdio};
-    use std::time::{Duration, Instant};
+    use std::process::Command;
 
     use super::check;
     use crate::stores::ObjectLog;
+    use crate::test_server::{TestServer, eventually, free_port, install};
 
     /// The version of moto that the test was written with.
     const MOTO: &str = "moto[s3,server]==5.2.5";
-
-    struct Server(Child);
-
-    impl Drop for Server {
-        fn drop(&mut self) {
-            let _ = self.0.kill();
-            let _ = self.0.wait();
-        }
-    }
-
-    fn run(command: &mut Command) -> Result<(), String> {
-        match command.stdout(Stdio::null()).output() {
-            Ok(done) if done.status.success() => Ok(()),
-            Ok(done) => Err(String::from_utf8_lossy(&done.stderr).lines().last().unwrap_or("it failed").to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    /// Returns the server's program, installed into a directory of the build that later runs find again.
-    fn install() -> Result<PathBuf, String> {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/moto");
-        let dir = std::env::var_os("CARGO_TARGET_DIR").map_or(dir, |target| Path::new(&target).join("moto"));
-        let server = dir.join("bin/moto_server");
-        if !server.exists() {
-            run(Command::new("python3").args(["-m", "venv"]).arg(&dir))?;
-            run(Command::new(dir.join("bin/pip")).args(["install", "--quiet", MOTO]))?;
-        }
-        Ok(server)
-    }
 
     fn create_bucket(port: u16) -> std::io::Result<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;
@@ -174,19 +144,13 @@ mod s3 {
     #[test]
     #[allow(clippy::print_stdout, reason = "a skipped test says why")]
     fn s3_is_a_storage() {
-        let program = match install() {
+        let program = match install("moto", MOTO, "moto_server") {
             Ok(program) => program,
             Err(why) => return println!("skipped: cannot install {MOTO}: {why}"),
         };
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut command = Command::new(program);
-        let command = command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
-        let _server = Server(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        let end = Instant::now() + Duration::from_secs(60);
-        while let Err(error) = create_bucket(port) {
-            assert!(Instant::now() < end, "the server starts within a minute: {error}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
+        let port = free_port();
+        let _server = TestServer::start(Command::new(program).args(["-H", "127.0.0.1", "-p", &port.to_string()]));
+        eventually(|| create_bucket(port).map_err(|error| error.to_string()));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let _guard = runtime.enter();
         let endpoint = format!("http://127.0.0.1:{port}");

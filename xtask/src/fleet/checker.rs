@@ -3,6 +3,7 @@
 //! Each has a sandbox with one file, to which it alone appends numbers. A number that was acknowledged, or was read once, must be in
 //! every later read, at its position. One that is missing was lost, or another node has served from old memory.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,6 +23,10 @@ const LAST_TIME: Duration = Duration::from_secs(60);
 /// Time without a response that counts as an outage.
 const OUTAGE: Duration = Duration::from_millis(500);
 
+/// Errors that are printed, and their maximum length in characters.
+const ERRORS: usize = 8;
+const ERROR_LENGTH: usize = 200;
+
 /// Counts of all clients.
 #[derive(Debug, Default)]
 pub(super) struct Report {
@@ -32,6 +37,8 @@ pub(super) struct Report {
     deleted: usize,
     /// Times between two responses of the fleet to one client above [`OUTAGE`], in seconds.
     outages: Vec<f64>,
+    /// Errors of requests, with their numbers.
+    errors: BTreeMap<String, usize>,
     /// Descriptions of what must not happen.
     missing: Vec<String>,
     two_owners: Vec<String>,
@@ -99,7 +106,7 @@ impl Client {
     }
 
     fn create(&mut self) -> bool {
-        let Ok(path) = http::create(self.address) else { return false };
+        let Ok(path) = http::create(self.address).map_err(|error| self.report.note(&error)) else { return false };
         self.report.sandboxes += 1;
         self.current = Some(Sandbox { path, ..Sandbox::default() });
         true
@@ -142,8 +149,9 @@ impl Client {
                 sandbox.known.push(number);
                 true
             }
-            Err(_) => {
+            Err(error) => {
                 self.report.unknown += 1;
+                self.report.note(&error);
                 sandbox.unknown.push(number);
                 false
             }
@@ -151,7 +159,13 @@ impl Client {
     }
 
     fn read(&mut self, sandbox: &mut Sandbox) -> bool {
-        let Ok(text) = execute(self.address, &sandbox.path, "cat log 2> /dev/null || :") else { return false };
+        let text = match execute(self.address, &sandbox.path, "cat log 2> /dev/null || :") {
+            Ok(text) => text,
+            Err(error) => {
+                self.report.note(&error);
+                return false;
+            }
+        };
         self.report.reads += 1;
         self.check(sandbox, &text);
         true
@@ -224,6 +238,11 @@ fn execute(address: SocketAddr, path: &str, command: &str) -> Result<String> {
 }
 
 impl Report {
+    /// Counts an error by its text.
+    fn note(&mut self, error: &anyhow::Error) {
+        *self.errors.entry(format!("{error:#}").chars().take(ERROR_LENGTH).collect()).or_default() += 1;
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.acknowledged += other.acknowledged;
         self.unknown += other.unknown;
@@ -231,6 +250,9 @@ impl Report {
         self.sandboxes += other.sandboxes;
         self.deleted += other.deleted;
         self.outages.extend(other.outages);
+        for (error, count) in other.errors {
+            *self.errors.entry(error).or_default() += count;
+        }
         self.missing.extend(other.missing);
         self.two_owners.extend(other.two_owners);
     }
@@ -244,6 +266,11 @@ impl Report {
             "{} sandboxes, {} writes acknowledged, {} with unknown outcome, {} reads compared, {} sandboxes deleted",
             self.sandboxes, self.acknowledged, self.unknown, self.reads, self.deleted
         );
+        let mut errors: Vec<(&String, &usize)> = self.errors.iter().collect();
+        errors.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (error, count) in errors.into_iter().take(ERRORS) {
+            println!("  {count} times: {error}");
+        }
         println!("missing: {}, two owners: {}", self.missing.len(), self.two_owners.len());
         for line in self.missing.iter().chain(&self.two_owners).take(20) {
             println!("  {line}");

@@ -2,20 +2,23 @@
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
 
 use super::http;
+use super::services::Services;
 
 /// Number of nodes.
 pub(super) const NODES: usize = 3;
 
-/// Lease of the nodes in seconds.
-pub(super) const LEASE: &str = "3";
+/// Providers of each node, in the order of their ports.
+const PROVIDERS: [&str; 3] = ["rest", "e2b", "daytona"];
 
 /// Time for a node to join.
 const START_TIME: Duration = Duration::from_secs(60);
@@ -24,25 +27,33 @@ const START_TIME: Duration = Duration::from_secs(60);
 pub(super) struct Nodes {
     program: PathBuf,
     dir: PathBuf,
+    /// The ports of the first provider; those of the others follow them.
     ports: Vec<u16>,
     children: Vec<Mutex<Option<Child>>>,
+    services: Arc<Services>,
+    /// The URL of the proxy to Daytona's API, whose responses contain it.
+    daytona_url: Mutex<String>,
     seed: u64,
 }
 
 impl Nodes {
-    /// Starts all nodes.
-    pub(super) fn start(program: PathBuf, dir: &Path) -> Result<Self> {
+    /// Selects the ports of all nodes.
+    pub(super) fn new(program: PathBuf, dir: &Path, services: Arc<Services>) -> Result<Self> {
         let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-        let ports = (0..NODES).map(|_| free_ports()).collect::<Result<_>>()?;
+        let ports = (0..NODES).map(|_| free_ports(PROVIDERS.len() as u16)).collect::<Result<_>>()?;
         let children = (0..NODES).map(|_| Mutex::default()).collect();
-        let nodes = Self { program, dir: dir.to_owned(), ports, children, seed };
-        for number in 0..NODES {
-            nodes.launch(number)?;
-        }
-        for number in 0..NODES {
-            nodes.wait_until_ready(number)?;
-        }
-        Ok(nodes)
+        Ok(Self { program, dir: dir.to_owned(), ports, children, services, daytona_url: Mutex::default(), seed })
+    }
+
+    /// Starts all nodes.
+    pub(super) fn start(&self, daytona: SocketAddr) -> Result<()> {
+        *self.daytona_url.lock().unwrap_or_else(PoisonError::into_inner) = format!("http://{daytona}");
+        (0..NODES).try_for_each(|number| self.launch(number))?;
+        (0..NODES).try_for_each(|number| self.wait_until_ready(number))
+    }
+
+    pub(super) fn services(&self) -> &Services {
+        &self.services
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -55,12 +66,16 @@ impl Nodes {
 
     /// Starts a node that does not run.
     pub(super) fn launch(&self, number: usize) -> Result<()> {
-        let url = |name: &str| format!("file://{}", self.dir.join(name).display());
         let log = File::options().create(true).append(true).open(self.dir.join(format!("node-{number}.log")))?;
+        let (store, directory) = self.services.urls(number);
+        let daytona = self.daytona_url.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let child = Command::new(&self.program)
-            .args(["serve", "--provider", "rest,e2b", "--key", "fleet", "--lease", LEASE, "--drain", "5"])
+            .args(["serve", "--provider", &PROVIDERS.join(","), "--key", "fleet", "--drain", "5"])
+            .args(["--lease", &self.services.lease().to_string()])
             .args(["--listen", &format!("127.0.0.1:{}", self.ports[number])])
-            .args(["--store", &url("store"), "--directory", &url("nodes")])
+            .args(["--public-url", &format!("daytona={daytona}")])
+            .args(["--store", &store, "--directory", &directory])
+            .envs(self.services.variables(number)?)
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
@@ -80,16 +95,15 @@ impl Nodes {
             .with_context(|| format!("node {number} does not start; see its log in {}", self.dir.display()))
     }
 
-    fn addresses(&self, offset: u16) -> Vec<SocketAddr> {
+    /// Returns the addresses of a provider at all nodes.
+    pub(super) fn addresses(&self, provider: &str) -> Vec<SocketAddr> {
+        let offset = PROVIDERS.iter().take_while(|name| **name != provider).count();
+        let offset = u16::try_from(offset).unwrap_or_default();
         self.ports.iter().map(|port| SocketAddr::from(([127, 0, 0, 1], port + offset))).collect()
     }
 
     pub(super) fn rest_addresses(&self) -> Vec<SocketAddr> {
-        self.addresses(0)
-    }
-
-    pub(super) fn e2b_addresses(&self) -> Vec<SocketAddr> {
-        self.addresses(1)
+        self.addresses("rest")
     }
 
     /// Sends a signal to a node.
@@ -144,15 +158,19 @@ impl Drop for Nodes {
     }
 }
 
-/// Returns the first of two free ports in succession.
-fn free_ports() -> Result<u16> {
-    for _ in 0..100 {
-        let first = TcpListener::bind(("127.0.0.1", 0))?;
-        let port = first.local_addr()?.port();
-        let next = port.checked_add(1).filter(|next| TcpListener::bind(("127.0.0.1", *next)).is_ok());
-        if next.is_some() {
-            return Ok(port);
+/// Ports of servers, below those that the system gives to clients: a node that starts again must find its own free.
+const PORTS: Range<u16> = 10_000..32_000;
+
+/// Returns the first of some free ports in succession. No later call returns one of them.
+pub(super) fn free_ports(count: u16) -> Result<u16> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let offset = u16::try_from(std::process::id() % 1000).unwrap_or_default() * 10;
+    for _ in 0..1000 {
+        let first = PORTS.start + offset + NEXT.fetch_add(count, Ordering::Relaxed);
+        let is_free = |port: u16| PORTS.contains(&port) && TcpListener::bind(("127.0.0.1", port)).is_ok();
+        if (0..count).all(|number| is_free(first.saturating_add(number))) {
+            return Ok(first);
         }
     }
-    anyhow::bail!("there are no two free ports in succession")
+    anyhow::bail!("there are no {count} free ports in succession")
 }
