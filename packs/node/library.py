@@ -10,9 +10,9 @@ import zlib
 
 # Modules that nothing here can reach: they are large, and what they need does not exist in a sandbox.
 SKIPPED = (
-    "internal/deps/v8/", "internal/v8_prof", "internal/deps/amaro/",
+    "internal/deps/v8/", "internal/deps/cjs-module-lexer/dist/", "internal/v8_prof", "internal/deps/amaro/",
     "internal/http2/", "http2", "internal/quic/", "quic", "internal/debugger/", "inspector", "internal/webstorage", "sea", "wasi",
-    "internal/crypto/", "_tls_", "tls", "internal/tls/", "sqlite", "cluster", "dgram", "trace_events", "internal/main/inspect", "internal/main/worker",
+    "_tls_", "tls", "internal/tls/", "sqlite", "cluster", "dgram", "trace_events", "internal/main/inspect", "internal/main/worker",
     "tidebox/kept/sucrase/esm/", "tidebox/kept/sucrase/types/", "tidebox/kept/sucrase/cli", "tidebox/kept/sucrase/register",
 )
 

@@ -4,16 +4,19 @@
 //! `docs/node.md` lists what works.
 
 mod address;
+mod brotli_streams;
 mod bytes;
 mod ciphers;
 mod compression;
+mod curves;
 mod engine;
 mod files;
 mod hashing;
-mod keys;
 mod library;
 mod modules;
+mod numbers;
 mod processes;
+mod rsa;
 mod sockets;
 mod values;
 
@@ -125,13 +128,15 @@ fn start(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
     bytes::define(ctx, &native)?;
     ciphers::define(ctx, &native)?;
     compression::define(ctx, &native)?;
+    curves::define(ctx, &native)?;
     engine::define(ctx, &native)?;
     files::define(ctx, &native)?;
     hashing::define(ctx, &native)?;
-    keys::define(ctx, &native)?;
     library::define(ctx, &native)?;
     modules::define(ctx, &native)?;
+    numbers::define(ctx, &native)?;
     processes::define(ctx, &native)?;
+    rsa::define(ctx, &native)?;
     sockets::define(ctx, &native)?;
     let start: Function<'_> = library::compile(ctx, "tidebox/start", "native")?;
     let main: Function<'_> = start.call((native,))?;
