@@ -115,6 +115,8 @@ function compare(one, other) {
 const minusOne = (bytes) => { const made = copyOf(bytes); for (let at = made.length - 1; at >= 0 && made[at]-- === 0; at--); return made; };
 const halved = (bytes) => { const made = copyOf(bytes); for (let at = made.length - 1; at >= 0; at--) made[at] = (bytes[at] >> 1) | (at > 0 ? (bytes[at - 1] & 1) << 7 : 0); return made; };
 const BITS = { P_NOT_PRIME: 1, P_NOT_SAFE_PRIME: 2, NOT_SUITABLE_GENERATOR: 8, MODULUS_TOO_SMALL: 128 };
+/** Smallest modulus in bits. */
+const MIN_BITS = 512;
 class Exchange {
   constructor(prime, generator, known) {
     for (const [key, value] of [['prime', prime], ['generator', generator], ['known', known]]) Object.defineProperty(this, key, { value });
@@ -122,7 +124,7 @@ class Exchange {
   get verifyError() {
     if (this.known) return 0;
     const { prime, generator } = this;
-    let found = trimmed(prime).length * 8 < 512 ? BITS.MODULUS_TOO_SMALL : 0;
+    let found = trimmed(prime).length * 8 < MIN_BITS ? BITS.MODULUS_TOO_SMALL : 0;
     if (compare(generator, ONE) <= 0 || compare(generator, minusOne(prime)) >= 0) found |= BITS.NOT_SUITABLE_GENERATOR;
     if (!native.primeCheck(prime)) found |= BITS.P_NOT_PRIME;
     else if (!native.primeCheck(halved(prime))) found |= BITS.P_NOT_SAFE_PRIME;
@@ -130,6 +132,8 @@ class Exchange {
   }
   #set(name, value) { Object.defineProperty(this, name, { value, configurable: true }); }
   generateKeys() {
+    // As OpenSSL; a private key between the limits below need not exist for a smaller number.
+    if (trimmed(this.prime).length * 8 < MIN_BITS) throw failed('Key generation failed');
     if (this.secret === undefined) {
       // OpenSSL: the private key is below the prime, and 225 bits or more are enough for a known group.
       const size = trimmed(this.prime).length;
@@ -199,6 +203,7 @@ function newPrime(size, safe, add, rem) {
   if (size > 4 * MAX_BITS || (safe && size > MAX_BITS)) state.refusing(`a new prime of ${size} bits`)();
   return () => {
     const made = native.primeNew(size, safe, step, rest);
+    if (made === undefined) throw openssl('01800076', 'bignum routines', 'bits too small', 'BN_BITS_TOO_SMALL');
     const length = Math.ceil(size / 8);
     return arrayBufferOf(concat(new Uint8Array(Math.max(0, length - made.length)), made));
   };

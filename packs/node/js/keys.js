@@ -291,7 +291,7 @@ function signWith(key, hash, data, padding, saltLength, form) {
     const way = paddingOf(padding ?? 1);
     if (way === 'pss' && (most < 0 || salt > most)) throw tooLarge();
     const made = native.rsaSign(key.id, digestOf(name, data), way, name, salt);
-    if (made === undefined) throw wrongDigest();
+    if (made === undefined) throw size > native.rsaBits(key.id) / 8 - 11 ? openssl('02000070', 'rsa routines', 'digest too big for rsa key', 'RSA_DIGEST_TOO_BIG_FOR_RSA_KEY') : wrongDigest();
     return made;
   }
   const made = native.curveSign(key.curve, key.secret, digestOf(name, data));
@@ -372,9 +372,9 @@ function crypt(operation, key, data, padding, hash, label) {
   return random(Math.max(0, size - 11) >>> 1);
 }
 const cryptFunction = (operation, wantsPrivate) => (data, format, type, passphrase, buffer, padding, hash, label) => {
-  const key = readKey(data, format, type, passphrase, wantsPrivate);
   const name = hashName(hash ?? 'sha1');
   if (name === undefined) throw failure(Error, 'ERR_OSSL_EVP_INVALID_DIGEST', 'Invalid digest used');
+  const key = readKey(data, format, type, passphrase, wantsPrivate);
   return bufferOf(crypt(operation, key, bytesOf(buffer), padding, name, label));
 };
 const RSACipherJob = job((mode, handle, data, variant, hash, label) => {

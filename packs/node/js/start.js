@@ -103,7 +103,7 @@ const stderr = Object.getOwnPropertyDescriptor(process, 'stderr');
 Object.defineProperty(process, 'stderr', { value: undefined, configurable: true });
 for (const id of ['assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'http', 'https', 'module', 'net', 'os', 'path', 'perf_hooks', 'querystring',
   'readline', 'stream', 'stream/promises', 'string_decoder', 'timers', 'timers/promises', 'tty', 'url', 'util', 'vm', 'zlib', 'internal/modules/run_main',
-  'internal/process/pre_execution', 'internal/modules/esm/resolve', 'internal/modules/esm/load', 'internal/util/colors', 'internal/modules/esm/initialize_import_meta', 'internal/vm/module', 'internal/process/execution']) require(id);
+  'internal/process/pre_execution', 'internal/modules/esm/resolve', 'internal/modules/esm/load', 'internal/util/colors', 'internal/modules/esm/initialize_import_meta', 'internal/vm/module', 'internal/process/execution', 'internal/fs/streams']) require(id);
 for (const id of ['run_main_module', 'eval_string', 'eval_stdin']) compiled[`internal/main/${id}`] = compileMain(`internal/main/${id}`);
 Object.defineProperty(process, 'stderr', stderr);
 // They are not read again.

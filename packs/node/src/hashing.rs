@@ -124,6 +124,13 @@ pub(crate) fn digest_of(name: &str) -> Option<Box<dyn DynDigest + Send + Sync>> 
     })
 }
 
+/// Returns the hash of data, or nothing for an unknown hash.
+pub(crate) fn hash_of(name: &str, data: &[u8]) -> Option<Vec<u8>> {
+    let mut hash = digest_of(name)?;
+    DynDigest::update(&mut *hash, data);
+    Some(hash.finalize().to_vec())
+}
+
 /// Returns the size of the blocks of a hash in bytes.
 fn block_of(name: &str) -> usize {
     match name {

@@ -70,7 +70,12 @@ extern "C" fn tidebox_preinit() -> i32 {
     }
 }
 
-/// Writes zeros into the free memory, so that the stored memory does not contain what was freed.
+/// Smallest free block that the program may use, in bytes.
+#[cfg(target_family = "wasm")]
+const MIN_FREE: usize = 16 << 10;
+
+/// Writes zeros into the free memory, so that the stored memory does not contain what was freed. Small free blocks stay taken: a process
+/// that used them would write to one page for each of them, and each page that is written first is copied by the host.
 #[cfg(target_family = "wasm")]
 fn clear_free_memory() {
     let mut taken: Vec<Vec<u8>> = Vec::with_capacity(1 << 16);
@@ -83,6 +88,7 @@ fn clear_free_memory() {
             size /= 2;
         }
     }
+    taken.into_iter().filter(|block| block.len() < MIN_FREE).for_each(core::mem::forget);
 }
 
 /// Runs the program, which ends the process.

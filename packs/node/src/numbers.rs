@@ -29,6 +29,8 @@ struct Search {
     step: BigUint,
     /// Rest of a candidate after division by `step`.
     rest: BigUint,
+    /// True if the caller chose `step`.
+    is_given: bool,
 }
 
 impl Search {
@@ -40,10 +42,10 @@ impl Search {
 
     /// Tests the candidates that follow a random number.
     fn run(&self, divisors: &[u32]) -> Option<BigUint> {
-        // Two bits are set, so that a product of two such numbers has all its bits.
-        let top = if self.bits > 2 { 3_u32 } else { 1 };
-        let mut first =
-            OsRng.gen_biguint(self.bits) | (BigUint::from(top) << (self.bits - if self.bits > 2 { 2 } else { 1 }));
+        // Two bits are set, so that a product of two such numbers has all its bits. A rest that the caller chose may not have both.
+        let leading = if self.bits > 2 && !self.is_given { 2 } else { 1 };
+        let top = BigUint::from((1_u32 << leading) - 1) << (self.bits - leading);
+        let mut first = OsRng.gen_biguint(self.bits) | top;
         first = &first - (&first % &self.step) + &self.rest;
         let small = |number: &BigUint, divisor: u32| (number % divisor).to_u32().unwrap_or(0);
         let rests: Vec<(u32, u32, u32)> =
@@ -77,11 +79,14 @@ fn small_primes() -> Vec<u32> {
 
 /// Makes a prime number. Without such numbers it searches until the process is ended.
 fn generate(bits: usize, safe: bool, step: &[u8], rest: &[u8]) -> Option<BigUint> {
-    if bits < 2 {
+    let given = BigUint::from_bytes_be(step);
+    // Without these, no safe number has two leading bits.
+    let has_safe = bits == 3 || bits > 5;
+    if bits < 2 || (safe && !has_safe && given.is_zero()) {
         return None;
     }
-    let given = BigUint::from_bytes_be(step);
-    let (step, rest) = if !given.is_zero() {
+    let is_given = !given.is_zero();
+    let (step, rest) = if is_given {
         let rest = if rest.is_empty() { BigUint::one() } else { BigUint::from_bytes_be(rest) };
         (given, rest)
     } else if bits <= SMALL_BITS {
@@ -91,7 +96,7 @@ fn generate(bits: usize, safe: bool, step: &[u8], rest: &[u8]) -> Option<BigUint
     } else {
         (BigUint::from(2_u32), BigUint::one())
     };
-    let search = Search { bits, safe, step, rest };
+    let search = Search { bits, safe, step, rest, is_given };
     let divisors = small_primes();
     loop {
         if let Some(found) = search.run(&divisors) {

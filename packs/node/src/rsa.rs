@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use digest::DynDigest;
-use rand_core::OsRng;
+use rand_core::{OsRng, RngCore as _};
 use rquickjs::{Ctx, Object, Result, Value};
 use rsa::pkcs1::{
     DecodeRsaPrivateKey as _, DecodeRsaPublicKey as _, EncodeRsaPrivateKey as _, EncodeRsaPublicKey as _,
@@ -11,7 +11,7 @@ use rsa::pkcs1::{
 use rsa::traits::{PrivateKeyParts as _, PublicKeyParts as _};
 use rsa::{BigUint, Oaep, Pkcs1v15Encrypt, Pkcs1v15Sign, Pss, RsaPrivateKey, RsaPublicKey};
 
-use crate::hashing::{digest_of, identifier_of};
+use crate::hashing::{digest_of, hash_of, identifier_of};
 use crate::values::{Region, array_of_bytes, define, optional_array};
 
 /// Largest modulus that is made, in bits. Larger ones take minutes.
@@ -84,7 +84,8 @@ impl Key {
         let public = self.public();
         match (operation, form.padding, self) {
             ("publicEncrypt", "none", _) => raw(data, public.e(), &public),
-            ("publicEncrypt", "oaep", _) => public.encrypt(&mut OsRng, oaep(form.hash, label)?, data).ok(),
+            ("publicEncrypt", "oaep", _) if label.is_empty() => public.encrypt(&mut OsRng, oaep(form.hash)?, data).ok(),
+            ("publicEncrypt", "oaep", _) => raw(&labelled(data, label, form.hash, public.size())?, public.e(), &public),
             ("publicEncrypt", ..) => public.encrypt(&mut OsRng, Pkcs1v15Encrypt, data).ok(),
             ("publicDecrypt", "none", _) => raw(data, public.e(), &public),
             ("publicDecrypt", ..) => unpadded(&raw(data, public.e(), &public)?),
@@ -92,8 +93,11 @@ impl Key {
             ("privateEncrypt", _, Self::Private(key)) => {
                 key.sign_with_rng(&mut OsRng, Pkcs1v15Sign::new_unprefixed(), data).ok()
             }
+            ("privateDecrypt", "oaep", Self::Private(key)) if label.is_empty() => {
+                key.decrypt_blinded(&mut OsRng, oaep(form.hash)?, data).ok()
+            }
             ("privateDecrypt", "oaep", Self::Private(key)) => {
-                key.decrypt_blinded(&mut OsRng, oaep(form.hash, label)?, data).ok()
+                unlabelled(raw(data, key.d(), &public)?, label, form.hash)
             }
             ("privateDecrypt", _, Self::Private(key)) => key.decrypt_blinded(&mut OsRng, Pkcs1v15Encrypt, data).ok(),
             _ => None,
@@ -168,9 +172,41 @@ fn pss(hash: &str, salt_len: usize) -> Option<Pss> {
     Some(Pss { blinded: true, digest: digest_of(hash)?, salt_len })
 }
 
-fn oaep(hash: &str, label: &[u8]) -> Option<Oaep> {
-    let label = if label.is_empty() { None } else { Some(String::from_utf8(label.to_vec()).ok()?) };
-    Some(Oaep { digest: digest_of(hash)?, mgf_digest: digest_of(hash)?, label })
+fn oaep(hash: &str) -> Option<Oaep> {
+    Some(Oaep { digest: digest_of(hash)?, mgf_digest: digest_of(hash)?, label: None })
+}
+
+/// Pads data by OAEP with a label (RFC 8017, section 7.1.1). The library accepts only labels that are text.
+fn labelled(data: &[u8], label: &[u8], hash: &str, size: usize) -> Option<Vec<u8>> {
+    let mut digest = digest_of(hash)?;
+    let mut block = hash_of(hash, label)?;
+    block.resize(size.checked_sub(data.len() + digest.output_size() + 2)?, 0);
+    if block.len() < digest.output_size() {
+        return None;
+    }
+    block.push(1);
+    block.extend_from_slice(data);
+    let mut seed = vec![0; digest.output_size()];
+    OsRng.fill_bytes(&mut seed);
+    mask(&mut block, &seed, &mut *digest);
+    mask(&mut seed, &block, &mut *digest);
+    Some([&[0], &*seed, &*block].concat())
+}
+
+/// Removes that padding.
+fn unlabelled(mut padded: Vec<u8>, label: &[u8], hash: &str) -> Option<Vec<u8>> {
+    let mut digest = digest_of(hash)?;
+    let len = digest.output_size();
+    let (first, rest) = padded.split_first_mut()?;
+    let (seed, block) = rest.split_at_mut_checked(len)?;
+    mask(seed, block, &mut *digest);
+    mask(block, seed, &mut *digest);
+    let data = block.strip_prefix(&*hash_of(hash, label)?)?;
+    let start = data.iter().position(|byte| *byte != 0)?;
+    if *first != 0 || data.get(start) != Some(&1) {
+        return None;
+    }
+    data.get(start + 1..).map(<[u8]>::to_vec)
 }
 
 thread_local! {
