@@ -11,6 +11,9 @@ use crate::values::{Region, array_of_bytes, define, optional_array};
 /// Length of a key of the curves of Edwards and Montgomery in bytes.
 const EDWARDS_LEN: usize = 32;
 
+/// Verifies with a public key, a hash and a signature.
+type Verify = fn(&[u8], &[u8], &[u8]) -> Option<bool>;
+
 /// The operations of a curve. Each returns nothing if a key or a point is not valid.
 struct Curve {
     /// Makes a private key.
@@ -22,7 +25,7 @@ struct Curve {
     /// Signs a hash with a private key. The signature has two numbers of equal length.
     sign: fn(&[u8], &[u8]) -> Option<Vec<u8>>,
     /// Verifies the signature of a hash with a public key.
-    verify: fn(&[u8], &[u8], &[u8]) -> Option<bool>,
+    verify: Verify,
     /// Returns the shared secret of a private and a public key.
     shared: fn(&[u8], &[u8]) -> Option<Vec<u8>>,
 }

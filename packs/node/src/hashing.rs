@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use digest::{DynDigest, ExtendableOutput as _, Update as _, XofReader as _};
+use digest::{DynDigest, ExtendableOutput as _, Update as _};
 use rquickjs::{Ctx, Object, Result, Value};
 use sha3::{Shake128, Shake256};
 
@@ -34,21 +34,18 @@ impl State {
     }
 
     fn finish(self) -> Vec<u8> {
-        let (mut reader, len): (Box<dyn FnMut(&mut [u8])>, usize) = match self {
-            Self::Fixed(hash) => return hash.finalize().to_vec(),
-            Self::Shake128(hash, len) => {
-                let mut reader = hash.finalize_xof();
-                (Box::new(move |out| reader.read(out)), len)
-            }
-            Self::Shake256(hash, len) => {
-                let mut reader = hash.finalize_xof();
-                (Box::new(move |out| reader.read(out)), len)
-            }
-        };
-        let mut out = vec![0; len];
-        reader(&mut out);
-        out
+        match self {
+            Self::Fixed(hash) => hash.finalize().to_vec(),
+            Self::Shake128(hash, len) => read(hash.finalize_xof(), len),
+            Self::Shake256(hash, len) => read(hash.finalize_xof(), len),
+        }
     }
+}
+
+fn read(mut reader: impl digest::XofReader, len: usize) -> Vec<u8> {
+    let mut out = vec![0; len];
+    reader.read(&mut out);
+    out
 }
 
 /// A running hash.
