@@ -1,8 +1,10 @@
 //! Node in the sandbox and on the host in one run: times, their ratio, and memory.
 //!
 //! `cargo bench --bench node` runs each script five times and prints the best. Without the pack `node` it prints that and ends, and
-//! without Node on the host it omits that column. `cargo test --bench node` runs everything once.
+//! without Node on the host it omits that column. `TIDEBOX_NATIVE_NODE` is another program of Node. `TIDEBOX_JUST_BASH` is a directory
+//! with the npm package `just-bash`, whose command `js-exec` runs the same scripts. `cargo test --bench node` runs everything once.
 
+use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -53,16 +55,18 @@ fn main() {
     let version = Command::new(&program).arg("--version").output().ok();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     eprintln!("host: {}", version.as_deref().unwrap_or("no Node"));
-    eprintln!("| script | sandbox | host | ratio | memory |\n|---|---|---|---|---|");
+    let just_bash = std::env::var_os("TIDEBOX_JUST_BASH");
+    eprintln!("| script | sandbox | host | ratio | js-exec | ratio | memory |\n|---|---|---|---|---|---|---|");
     for (label, script) in ROWS {
         let ours = (0..runs).map(|_| runtime.block_on(inside(&sandbox, script))).min().expect("at least one run");
         let theirs = version.as_ref().and_then(|_| (0..runs).map(|_| outside(&program, script)).min());
         let memory = ours.1 as f64 / f64::from(1 << 20);
-        let (host, ratio) = match theirs {
-            Some(time) => (format_time(time), format!("{:.1}", ours.0.as_secs_f64() / time.as_secs_f64())),
-            None => ("-".into(), "-".into()),
-        };
-        eprintln!("| {label} | {} | {host} | {ratio} | {memory:.1} MiB |", format_time(ours.0));
+        let other = just_bash.as_ref().and_then(|dir| js_exec(&program, dir, script, runs));
+        let [theirs, other] = [theirs, other].map(|time| match time {
+            Some(time) => format!("{} | {:.2}", format_time(time), ours.0.as_secs_f64() / time.as_secs_f64()),
+            None => "- | -".into(),
+        });
+        eprintln!("| {label} | {} | {theirs} | {other} | {memory:.1} MiB |", format_time(ours.0));
     }
 }
 
@@ -85,6 +89,16 @@ fn outside(program: &str, script: &str) -> Duration {
     let status = Command::new(program).arg(&path).stdout(Stdio::null()).stdin(Stdio::null()).status();
     assert!(status.expect("Node starts").success(), "{script}");
     start.elapsed()
+}
+
+/// Returns the shortest time of a script by `js-exec`, or nothing if it fails.
+fn js_exec(program: &str, dir: &OsStr, script: &str, runs: usize) -> Option<Duration> {
+    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/js_exec.mjs");
+    let mut command = Command::new(program);
+    command.args(["--no-warnings", driver]).arg(dir).args([script, &runs.to_string()]).stdin(Stdio::null());
+    let output = command.output().expect("Node starts");
+    let ms: f64 = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().parse().ok())??;
+    Some(Duration::from_secs_f64(ms / 1e3))
 }
 
 fn format_time(time: Duration) -> String {

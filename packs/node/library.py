@@ -3,16 +3,18 @@
 usage: library.py OUTPUT DIRECTORY PREFIX [DIRECTORY PREFIX]...
 """
 
+import json
 import pathlib
+import re
 import struct
 import sys
 import zlib
 
 # Modules that nothing here can reach: they are large, and what they need does not exist in a sandbox.
 SKIPPED = (
-    "internal/deps/v8/", "internal/v8_prof", "internal/deps/amaro/",
+    "internal/deps/v8/", "internal/deps/cjs-module-lexer/dist/", "internal/v8_prof", "internal/deps/amaro/",
     "internal/http2/", "http2", "internal/quic/", "quic", "internal/debugger/", "inspector", "internal/webstorage", "sea", "wasi",
-    "internal/crypto/", "_tls_", "tls", "internal/tls/", "sqlite", "cluster", "dgram", "trace_events", "internal/main/inspect", "internal/main/worker",
+    "_tls_", "tls", "internal/tls/", "sqlite", "cluster", "dgram", "trace_events", "internal/main/inspect", "internal/main/worker",
     "tidebox/kept/sucrase/esm/", "tidebox/kept/sucrase/types/", "tidebox/kept/sucrase/cli", "tidebox/kept/sucrase/register",
 )
 
@@ -42,6 +44,20 @@ def changed(name, content):
     return content
 
 
+# Lines that are shown above an error which nothing catches. Files that are loaded when the pack is built are not stored.
+SHOWN = re.compile(r"\bthrow\b|Error\(|\bERR_\w+\(")
+
+
+def lines_of(files):
+    """Returns a file with those lines of each module, by their numbers."""
+    found = {}
+    for name, content in files.items():
+        if not name.endswith(".json"):
+            lines = enumerate(content.decode().split("\n"), 1)
+            found[name] = {number: line for number, line in lines if SHOWN.search(line)}
+    return json.dumps(found, separators=(",", ":")).encode()
+
+
 def main():
     output, pairs = sys.argv[1], sys.argv[2:]
     files = {}
@@ -52,6 +68,7 @@ def main():
             name = prefix + (name if name.endswith(".json") else name.removesuffix(".js"))
             if not name.startswith(SKIPPED):
                 files[name] = changed(name, path.read_bytes())
+    files["tidebox/lines.json"] = lines_of(files)
     with open(output, "wb") as file:
         for name, content in sorted(files.items()):
             packed = zlib.compress(content, 9)

@@ -94,7 +94,22 @@ function run() {
   new Uint8Array(memory.buffer, place, archive.length).set(archive);
   const code = exports.tidebox_preinit();
   if (code !== 0) throw new Error(`tidebox_preinit returned ${code}`);
+  clearRead(Buffer.from(memory.buffer, place, archive.length), exports.tidebox_was_read);
   return Buffer.from(memory.buffer);
+}
+/** Overwrites the files of the library that were read with zeros: they are compiled, and are not read again. */
+function clearRead(archive, wasRead) {
+  let number = 0;
+  let kept = 0;
+  for (let at = 0; at < archive.length; number++) {
+    at += 4 + archive.readUInt32LE(at);
+    const length = archive.readUInt32LE(at);
+    at += 4;
+    if (wasRead(number)) archive.fill(0, at, at + length);
+    else kept += length;
+    at += length;
+  }
+  console.log(`${kept} of ${archive.length} bytes of the library are kept`);
 }
 /** Returns the ranges of a memory that are not zero. Short gaps of zeros are cheaper than another range. */
 function ranges(memory) {

@@ -32,7 +32,7 @@ MODULES = {
     "exception": "process", "url": "url", "util": "util", "vm": "vm", "webstream": "stream", "whatwg-encoding": "util", "whatwg-events": "events",
     "whatwg-readable": "stream", "whatwg-transform": "stream", "whatwg-writable": "stream", "whatwg-url": "url", "whatwg-webstreams": "stream",
     "writable": "stream", "stream2": "stream", "stream3": "stream", "zlib": "zlib", "eventtarget": "events", "beforeexit": "process", "exit": "process", "signal": "process",
-    "global": "process", "error": "process", "parse-args": "util", "mime": "util", "compression": "zlib", "set-timeout": "timers",
+    "webcrypto": "crypto", "global-webcrypto": "crypto", "global": "process", "error": "process", "parse-args": "util", "mime": "util", "compression": "zlib", "set-timeout": "timers",
 }
 
 # Options of tests that are not counted: internals of Node, options of V8, and what docs/node.md lists as refused.
@@ -48,15 +48,14 @@ REFUSED = {
     "threads, processes that share servers": r"worker_threads|require\('(node:)?cluster'\)|new Worker\(|SharedArrayBuffer|Atomics\.",
     "debugger, REPL, tracing and V8": r"require\('(node:)?(inspector|inspector/promises|repl|trace_events|v8)'\)|from 'node:(v8|repl|inspector)'|startNewREPLServer|--inspect|--interpreted|%\w+\(",
     "HTTP/2, datagrams, SQLite, WASI and WebAssembly": r"require\('(node:)?(http2|dgram|sqlite|wasi)'\)|WebAssembly|\.wasm'",
-    "servers and options of TLS": r"tls\.createServer|https\.createServer|createSecureContext|require\('tls'\)|fixtures\.readKey|createServer\(\{ *key|https\.Server",
+    "servers and options of TLS": r"tls\.createServer|https\.createServer|createSecureContext|require\('tls'\)|(key|cert|pfx|ca): *fixtures\.readKey|loadPEM|createServer\(\{ *key|https\.Server",
     "Unix sockets, and handles sent to processes": r"common\.PIPE|\.send\([^)]*(server|socket|handle)",
     "hooks of asynchronous resources and modules": r"createHook|executionAsyncId|triggerAsyncId|asyncId|module\.register|registerHooks|--experimental-loader|--loader",
     "watching files": r"fs\.watch\(|fs\.promises\.watch|fsPromises\.watch|[^.]\bwatch\(|--watch",
     "internals": r"internalBinding|process\.binding|expose[-_]internals|require\('internal/|_linkedBinding|process\._(getActive|debug|kill)|addons",
-    "ciphers, signatures and keys": r"createCipher|createDecipher|Cipheriv|createSign|createVerify|crypto\.(sign|verify)\b|generateKey|createPrivateKey|createPublicKey|"
-                                    r"DiffieHellman|ECDH|X509|scrypt|Certificate\b|secureHeap|publicEncrypt|privateDecrypt|generatePrime|checkPrime|subtle|setEngine|Fips|fips|"
-                                    r"crypto\.(sign|getCurves|getCiphers|constants)|webcrypto|getCipherInfo",
-    "Brotli, Zstandard and dictionaries": r"[Bb]rotli|[Zz]std|dictionary",
+    "other kinds of keys and ciphers": r"'(dsa|dh|rsa-pss|ed448|x448)'|['_]dsa_|rsa_pss_|ed448_|X509|Certificate\b|secureHeap|setEngine|Fips|fips|des-?ede|-(ccm|ocb|wrap)\b|chacha|"
+                                       r"argon2|encapsulate|paramEncoding: 'explicit'|ML-(DSA|KEM)|KMAC|cSHAKE|MessageChannel",
+    "Zstandard and dictionaries": r"[Zz]std|dictionary",
     "Intl": r"hasIntl\)|Intl\.|toLocale",
     "other modes of the command": r"--(permission|test-reporter-destination|snapshot|build-snapshot|heapsnapshot|abort-on|stack-size|max-old|report|experimental-sea)|common\.getTTYfd|runBenchmark|pty",
 }

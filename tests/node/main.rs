@@ -12,6 +12,7 @@ mod network;
 mod npm;
 #[path = "../network/server.rs"]
 mod server;
+mod terminal;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};
 

@@ -16,11 +16,9 @@ class Dispatcher {
     const url = new URL(options.path, options.origin);
     const { request: start } = url.protocol === 'https:' ? https : http;
     const headers = headersOf(options.headers);
-    // There is no decoder of Brotli.
-    if (typeof headers['accept-encoding'] === 'string') headers['accept-encoding'] = headers['accept-encoding'].replace(/\bbr,\s*/, '');
+    if (options.upgrade) Object.assign(headers, { connection: 'upgrade', upgrade: options.upgrade });
     let over = false;
     const fail = (error) => { if (!over) { over = true; handler.onError(error); } };
-    if (options.upgrade) return fail(Object.assign(new Error('WebSocket is not available in this sandbox'), { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' })) ?? false;
     let request;
     const abort = (reason) => { fail(reason ?? new DOMException('This operation was aborted', 'AbortError')); request?.destroy(); };
     handler.onConnect(abort);
@@ -32,13 +30,20 @@ class Dispatcher {
       return false;
     }
     request.on('error', fail);
+    const rawOf = (list) => list.map((text) => Buffer.from(text, 'latin1'));
+    request.on('upgrade', (response, socket, head) => {
+      if (over || !options.upgrade) return void socket.destroy();
+      over = true;
+      if (head.length > 0) socket.unshift(head);
+      handler.onUpgrade(response.statusCode, rawOf(response.rawHeaders), socket);
+    });
     request.on('response', (response) => {
       if (over) return;
-      const raw = response.rawHeaders.map((text) => Buffer.from(text, 'latin1'));
+      const raw = rawOf(response.rawHeaders);
       handler.onResponseStarted?.();
       if (handler.onHeaders(response.statusCode, raw, () => response.resume(), response.statusMessage) === false) response.pause();
       response.on('data', (chunk) => { if (!over && handler.onData(chunk) === false) response.pause(); });
-      response.on('end', () => { if (!over) { over = true; handler.onComplete(response.rawTrailers.map((text) => Buffer.from(text, 'latin1'))); } });
+      response.on('end', () => { if (!over) { over = true; handler.onComplete(rawOf(response.rawTrailers)); } });
       response.on('error', fail);
       response.on('aborted', () => fail(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })));
     });

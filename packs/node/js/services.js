@@ -354,8 +354,49 @@ class Zlib {
     return [read, written];
   }
 }
-const noBrotli = (name) => class { constructor() { state.refusing(name)(); } };
+/** A stream of Brotli; one class compresses, the other decompresses. */
+const brotli = (packs) => class {
+  init(parameters, result, callback) {
+    Object.assign(this, { parameters: Array.from(parameters), result, callback });
+    this.reset();
+    return true;
+  }
+  params() {}
+  getAsyncId() { return 0; }
+  reset() {
+    this.close();
+    this.id = native.brotliNew(packs, this.parameters);
+    this.ended = false;
+  }
+  close() { if (this.id >= 0) native.zlibClose(this.id); this.id = -1; }
+  writeSync(...values) { this.#run(...values); }
+  write(...values) {
+    state.later(() => {
+      if (this.id < 0) return;
+      if (this.#run(...values)) apply(this.callback, this, []);
+    });
+  }
+  #run(flush, input, inOff, inLen, out, outOff, outLen) {
+    const source = input === null || input === undefined ? new Uint8Array(0) : state.bytesOf(input).subarray(inOff, inOff + inLen);
+    const target = state.bytesOf(out).subarray(outOff, outOff + outLen);
+    const [status, read, written] = this.ended ? [1, 0, 0] : native.zlibRun(this.id, flush, source, target);
+    this.result[0] = target.length - written;
+    this.result[1] = source.length - read;
+    this.ended = status === 1;
+    if (status < 0) {
+      const code = packs ? 'BROTLI_COMPRESSION_FAILED' : native.brotliError(this.id).replace('BROTLI_DECODER', '');
+      this.onerror(packs ? 'Compression failed' : 'Decompression failed', -2, `ERR_${code}`);
+      return false;
+    }
+    if (!packs && !this.ended && flush === 2 && read === source.length && written < target.length) {
+      this.onerror('unexpected end of file', -5, 'Z_BUF_ERROR');
+      return false;
+    }
+    return true;
+  }
+};
+const noZstandard = (name) => class { constructor() { state.refusing(name)(); } };
 bindings.zlib = () => ({
   Zlib, crc32: (data, start = 0) => native.crc32(typeof data === 'string' ? native.encode(data, 'utf8') : data, start >>> 0) >>> 0,
-  BrotliEncoder: noBrotli('Brotli'), BrotliDecoder: noBrotli('Brotli'), ZstdCompress: noBrotli('Zstandard'), ZstdDecompress: noBrotli('Zstandard'),
+  BrotliEncoder: brotli(true), BrotliDecoder: brotli(false), ZstdCompress: noZstandard('Zstandard'), ZstdDecompress: noZstandard('Zstandard'),
 });

@@ -52,7 +52,7 @@ state.bindingOf = bindingOf;
 for (const key of ['privateSymbols', 'constants']) state[key] = valueOf(facts.bindings.util[key], key);
 Object.assign(privateSymbols, state.privateSymbols);
 state.symbols = valueOf({ o: facts.bindings.symbols }, 'symbols');
-for (const name of ['system', 'buffers', 'engine', 'files', 'copying', 'streams', 'children', 'packages', 'serialization', 'services', 'http_parser', 'sockets', 'gateway']) {
+for (const name of ['system', 'buffers', 'engine', 'files', 'copying', 'streams', 'children', 'packages', 'serialization', 'services', 'http_parser', 'sockets', 'gateway', 'der', 'crypto', 'keys', 'diffie_hellman']) {
   run(`tidebox/${name}`, 'state, bindings', state, state.bindings);
 }
 run('internal/per_context/primordials', setupNames, {}, primordials, privateSymbols, state.symbols);
@@ -64,10 +64,7 @@ state.messaging = messagingExports;
 const process = state.makeProcess();
 state.process = process;
 const OVERRIDES = {
-  '__proto__': null, 'internal/modules/esm/loader': 'tidebox/esm_loader', 'crypto': 'tidebox/crypto',
-  'internal/modules/typescript': 'tidebox/typescript', 'internal/crypto/webcrypto': 'tidebox/webcrypto', 'internal/crypto/random': 'tidebox/crypto',
-  'internal/crypto/keys': 'tidebox/keys', 'tls': 'tidebox/tls', 'internal/crypto/util': 'tidebox/keys', 'internal/crypto/hash': 'tidebox/crypto', 'internal/crypto/sig': 'tidebox/asymmetric',
-  'internal/crypto/cipher': 'tidebox/ciphers',
+  '__proto__': null, 'internal/modules/esm/loader': 'tidebox/esm_loader', 'internal/modules/typescript': 'tidebox/typescript', 'tls': 'tidebox/tls',
 };
 // Modules that can be loaded, and whose functions are refused: packages load them without using them.
 const ABSENT = Object.keys(facts.modules);
@@ -106,7 +103,9 @@ const stderr = Object.getOwnPropertyDescriptor(process, 'stderr');
 Object.defineProperty(process, 'stderr', { value: undefined, configurable: true });
 for (const id of ['assert', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'http', 'https', 'module', 'net', 'os', 'path', 'perf_hooks', 'querystring',
   'readline', 'stream', 'stream/promises', 'string_decoder', 'timers', 'timers/promises', 'tty', 'url', 'util', 'vm', 'zlib', 'internal/modules/run_main',
-  'internal/process/pre_execution', 'internal/modules/esm/resolve', 'internal/modules/esm/load', 'internal/util/colors', 'internal/modules/esm/initialize_import_meta', 'internal/vm/module', 'internal/process/execution']) require(id);
+  'internal/process/pre_execution', 'internal/modules/esm/resolve', 'internal/modules/esm/load', 'internal/util/colors', 'internal/modules/esm/initialize_import_meta', 'internal/vm/module', 'internal/process/execution', 'internal/fs/streams']) require(id);
 for (const id of ['run_main_module', 'eval_string', 'eval_stdin']) compiled[`internal/main/${id}`] = compileMain(`internal/main/${id}`);
 Object.defineProperty(process, 'stderr', stderr);
+// They are not read again.
+for (const name of Object.keys(cache)) delete facts.bindings[name];
 return () => { for (const run of state.atStart) run(); state.main(boot); };

@@ -237,12 +237,19 @@ function placeOf(error) {
   return undefined;
 }
 state.sources = new Map();
+let libraryLines;
+/** Returns a line of the library if it makes or throws an error. The program does not contain the others of files that it started with. */
+function libraryLine(name, line) {
+  libraryLines ??= JSON.parse(native.libraryText('tidebox/lines.json'));
+  return libraryLines[name]?.[line];
+}
 function sourceLine(file, line) {
   let text = state.sources.get(file);
   if (text === undefined) {
     const path = file.startsWith('file://') ? decodeURIComponent(file.slice(7)) : file;
     try {
-      text = file.startsWith('node:') ? native.libraryText(file.slice(5)) : state.readText(path);
+      if (file.startsWith('node:')) return libraryLine(file.slice(5), line);
+      text = state.readText(path);
     } catch {
       return undefined;
     }

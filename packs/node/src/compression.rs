@@ -1,15 +1,18 @@
-//! Streams of zlib. Running streams have numbers, which JavaScript keeps and closes.
+//! Streams of zlib and Brotli. Running streams have numbers, which JavaScript keeps and closes.
 
 use std::cell::RefCell;
 
 use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
 use rquickjs::{Ctx, Object, Result};
 
+use crate::brotli_streams::{Packer, Progress, Unpacker};
 use crate::values::{Region, define};
 
 enum Stream {
     Pack(Compress),
     Unpack(Decompress),
+    PackBrotli(Packer),
+    UnpackBrotli(Unpacker),
 }
 
 thread_local! {
@@ -26,7 +29,12 @@ mod status {
 
 pub(crate) fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     define!(ctx, native,
-        "zlibNew" => |packs: bool, level: i32, header: bool| keep(packs, level, header),
+        "zlibNew" => |packs: bool, level: i32, header: bool| keep(stream(packs, level, header)),
+        "brotliNew" => |packs: bool, parameters: Vec<f64>| keep(brotli(packs, &parameters)),
+        "brotliError" => |id: usize| STREAMS.with_borrow(|all| match all.get(id) {
+            Some(Some(Stream::UnpackBrotli(stream))) => stream.error(),
+            _ => String::new(),
+        }),
         "zlibClose" => |id: usize| STREAMS.with_borrow_mut(|all| all.get_mut(id).map(|slot| *slot = None)).is_some(),
         "zlibRun" => run,
         "crc32" => |data: Region<'js>, start: u32| {
@@ -65,10 +73,23 @@ impl Continued {
     }
 }
 
-fn keep(packs: bool, level: i32, header: bool) -> usize {
+fn stream(packs: bool, level: i32, header: bool) -> Stream {
     let level = u32::try_from(level).map_or(Compression::default(), Compression::new);
-    let stream =
-        if packs { Stream::Pack(Compress::new(level, header)) } else { Stream::Unpack(Decompress::new(header)) };
+    if packs { Stream::Pack(Compress::new(level, header)) } else { Stream::Unpack(Decompress::new(header)) }
+}
+
+/// Creates a stream of Brotli. Parameters are at their numbers; `u32::MAX` marks one that is not set.
+fn brotli(packs: bool, parameters: &[f64]) -> Stream {
+    if !packs {
+        return Stream::UnpackBrotli(Unpacker::new());
+    }
+    let values = parameters.iter().map(|value| *value as u32).enumerate();
+    let given: Vec<(usize, u32)> = values.filter(|(_, value)| *value != u32::MAX).collect();
+    Stream::PackBrotli(Packer::new(&given))
+}
+
+/// Keeps a running stream. Returns its number.
+fn keep(stream: Stream) -> usize {
     STREAMS.with_borrow_mut(|all| {
         let free = all.iter().position(Option::is_none).unwrap_or(all.len());
         match all.get_mut(free) {
@@ -94,6 +115,8 @@ fn run(id: usize, flush: u32, from: Region<'_>, mut to: Region<'_>) -> Vec<i32> 
                 let result = stream.decompress(from.bytes(), to.bytes_mut(), FlushDecompress::Sync);
                 (result.ok(), stream.total_in() - read, stream.total_out() - written)
             }
+            Stream::PackBrotli(stream) => of_brotli(stream.run(flush, from.bytes(), to.bytes_mut())),
+            Stream::UnpackBrotli(stream) => of_brotli(stream.run(from.bytes(), to.bytes_mut())),
         };
         let result = match result {
             Some(Status::Ok) => status::OK,
@@ -104,6 +127,11 @@ fn run(id: usize, flush: u32, from: Region<'_>, mut to: Region<'_>) -> Vec<i32> 
         let number = |count: u64| i32::try_from(count).unwrap_or(i32::MAX);
         vec![result, number(read), number(written)]
     })
+}
+
+fn of_brotli((progress, read, written): (Option<Progress>, usize, usize)) -> (Option<Status>, u64, u64) {
+    let status = progress.map(|progress| if progress == Progress::Ended { Status::StreamEnd } else { Status::Ok });
+    (status, read as u64, written as u64)
 }
 
 fn pack_flush(flush: u32) -> FlushCompress {

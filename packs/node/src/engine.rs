@@ -43,6 +43,7 @@ pub(crate) mod patched {
         fn JS_GetContinuation(ctx: *mut qjs::JSContext) -> qjs::JSValue;
         fn JS_SetContinuation(ctx: *mut qjs::JSContext, value: qjs::JSValue);
         fn JS_SeedRandom(ctx: *mut qjs::JSContext, seed: u64);
+        fn JS_OmitSource(ctx: *mut qjs::JSContext, omit: bool);
     }
 
     /// Returns the value that the jobs of promises that are made now will run with.
@@ -55,6 +56,13 @@ pub(crate) mod patched {
         let raw = ctx.as_raw().as_ptr();
         // SAFETY: context and value are alive; the call takes a new reference.
         unsafe { JS_SetContinuation(raw, qjs::JS_DupValue(raw, value.as_raw())) }
+    }
+
+    /// Chooses whether functions lack their source if they are compiled after this call. Without it the memory that the program starts with is
+    /// less than half as large.
+    pub(crate) fn omit_source(ctx: &Ctx<'_>, omit: bool) {
+        // SAFETY: the context is alive.
+        unsafe { JS_OmitSource(ctx.as_raw().as_ptr(), omit) }
     }
 
     /// Seeds `Math.random`.

@@ -1,5 +1,9 @@
 //! The JavaScript library: an archive of compressed files. `packs/node/preinit.js` writes it into the memory of the program.
 
+#[cfg(target_family = "wasm")]
+use std::cell::RefCell;
+#[cfg(target_family = "wasm")]
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::sync::OnceLock;
 
@@ -25,6 +29,20 @@ pub(crate) extern "C" fn tidebox_library(len: usize) -> *mut u8 {
         Ok(()) => memory,
         Err(_) => core::ptr::null_mut(),
     }
+}
+
+#[cfg(target_family = "wasm")]
+thread_local! {
+    /// Numbers of the files that were read.
+    static READ: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Returns 1 if the file with this number was read. A file is compiled once, so `packs/node/preinit.js` need not store it again.
+#[cfg(target_family = "wasm")]
+#[expect(unsafe_code, reason = "an exported function")]
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn tidebox_was_read(number: usize) -> i32 {
+    i32::from(READ.with_borrow(|read| read.contains(&number)))
 }
 
 #[cfg(target_family = "wasm")]
@@ -83,7 +101,9 @@ fn text(ctx: &Ctx<'_>, name: &str) -> Result<String> {
         return Ok(text);
     }
     let missing = || Exception::throw_reference(ctx, &format!("the library has no {name}"));
-    let (_, packed) = entries().find(|(found, _)| *found == name).ok_or_else(missing)?;
+    let (_number, (_, packed)) = entries().enumerate().find(|(_, (found, _))| *found == name).ok_or_else(missing)?;
+    #[cfg(target_family = "wasm")]
+    READ.with_borrow_mut(|read| read.insert(_number));
     let mut text = String::new();
     flate2::read::ZlibDecoder::new(packed)
         .read_to_string(&mut text)
@@ -97,5 +117,10 @@ pub(crate) fn compile<'js, F: FromJs<'js>>(ctx: &Ctx<'js>, name: &str, parameter
     let mut options = EvalOptions::default();
     options.strict = false;
     options.filename = Some(format!("node:{name}"));
-    ctx.eval_with_options(source, options)
+    #[cfg(target_family = "wasm")]
+    crate::engine::patched::omit_source(ctx, true);
+    let compiled = ctx.eval_with_options(source, options);
+    #[cfg(target_family = "wasm")]
+    crate::engine::patched::omit_source(ctx, false);
+    compiled
 }

@@ -4,16 +4,19 @@
 //! `docs/node.md` lists what works.
 
 mod address;
+mod brotli_streams;
 mod bytes;
 mod ciphers;
 mod compression;
+mod curves;
 mod engine;
 mod files;
 mod hashing;
-mod keys;
 mod library;
 mod modules;
+mod numbers;
 mod processes;
+mod rsa;
 mod sockets;
 mod values;
 
@@ -67,7 +70,12 @@ extern "C" fn tidebox_preinit() -> i32 {
     }
 }
 
-/// Writes zeros into the free memory, so that the stored memory does not contain what was freed.
+/// Smallest free block that the program may use, in bytes.
+#[cfg(target_family = "wasm")]
+const MIN_FREE: usize = 16 << 10;
+
+/// Writes zeros into the free memory, so that the stored memory does not contain what was freed. Small free blocks stay taken: a process
+/// that used them would write to one page for each of them, and each page that is written first is copied by the host.
 #[cfg(target_family = "wasm")]
 fn clear_free_memory() {
     let mut taken: Vec<Vec<u8>> = Vec::with_capacity(1 << 16);
@@ -80,6 +88,7 @@ fn clear_free_memory() {
             size /= 2;
         }
     }
+    taken.into_iter().filter(|block| block.len() < MIN_FREE).for_each(core::mem::forget);
 }
 
 /// Runs the program, which ends the process.
@@ -125,13 +134,15 @@ fn start(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
     bytes::define(ctx, &native)?;
     ciphers::define(ctx, &native)?;
     compression::define(ctx, &native)?;
+    curves::define(ctx, &native)?;
     engine::define(ctx, &native)?;
     files::define(ctx, &native)?;
     hashing::define(ctx, &native)?;
-    keys::define(ctx, &native)?;
     library::define(ctx, &native)?;
     modules::define(ctx, &native)?;
+    numbers::define(ctx, &native)?;
     processes::define(ctx, &native)?;
+    rsa::define(ctx, &native)?;
     sockets::define(ctx, &native)?;
     let start: Function<'_> = library::compile(ctx, "tidebox/start", "native")?;
     let main: Function<'_> = start.call((native,))?;

@@ -170,6 +170,14 @@ pub(crate) fn array_of_bytes<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<TypedA
     TypedArray::new_copy(ctx.clone(), bytes)
 }
 
+/// Makes a `Uint8Array`, or `undefined` without bytes.
+pub(crate) fn optional_array<'js>(ctx: &Ctx<'js>, bytes: Option<Vec<u8>>) -> Result<Value<'js>> {
+    match bytes {
+        Some(bytes) => Ok(array_of_bytes(ctx, &bytes)?.into_value()),
+        None => Ok(Value::new_undefined(ctx.clone())),
+    }
+}
+
 /// Returns a value, or the negative error number of preview1.
 pub(crate) fn code_of<T>(result: tidebox_rt::Result<T>, value: impl FnOnce(T) -> f64) -> f64 {
     match result {
