@@ -67,7 +67,7 @@ pub(crate) struct Serve {
     pub(crate) lease: Duration,
     /// URL at which clients reach a provider, if it is behind a proxy (repeatable)
     ///
-    /// With several providers it follows the name of its provider, as in daytona=https://daytona.example.com.
+    /// With several providers it follows the name of its provider and an equals sign.
     #[arg(long, value_name = "[PROVIDER=]URL", value_parser = parse_public_url)]
     pub(crate) public_url: Vec<PublicUrl>,
     /// Closes a sandbox after this time without calls
