@@ -42,7 +42,7 @@ pub(crate) fn read(given: &JsValue) -> Result<Options> {
     Ok(options)
 }
 
-fn small(given: &JsValue, name: &str) -> Result<Option<u32>> {
+fn small(given: &JsValue, name: &'static str) -> Result<Option<u32>> {
     let Some(number) = count(given, name) else { return Ok(None) };
     let too_large = |_| Error::new(ErrorKind::InvalidRequest, "set up a provider", format!("{name} is too large"));
     u32::try_from(number).map(Some).map_err(too_large)

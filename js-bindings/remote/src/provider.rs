@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use js_sys::{Array, Promise};
 use tidebox_core::{Error, ListPage, ListRequest, SandboxId, SandboxPath, SandboxProvider, Selector};
-use tidebox_js_values::js::{failure, object};
+use tidebox_js_values::js::{dictionary, failure, object};
 use tidebox_js_values::promise;
 use tidebox_js_values::value::variables;
 use wasm_bindgen::JsValue;
@@ -78,7 +78,7 @@ impl Provider {
 fn page(page: ListPage) -> JsValue {
     let sandboxes = page.sandboxes.iter().map(|info| {
         let labels = info.labels.iter().map(|(name, value)| (name.as_str(), JsValue::from_str(value)));
-        object([("id", JsValue::from_str(info.id.as_str())), ("labels", object(labels))])
+        object([("id", JsValue::from_str(info.id.as_str())), ("labels", dictionary(labels))])
     });
     let cursor = page.cursor.map_or(JsValue::UNDEFINED, |cursor| JsValue::from_str(&cursor));
     object([("sandboxes", sandboxes.collect::<Array>().into()), ("cursor", cursor)])

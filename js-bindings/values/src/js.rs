@@ -33,6 +33,16 @@ pub fn object(properties: impl IntoIterator<Item = (&'static str, JsValue)>) -> 
     object.into()
 }
 
+/// Creates an object whose names are data, such as labels.
+pub fn dictionary<'a>(entries: impl IntoIterator<Item = (&'a str, JsValue)>) -> JsValue {
+    let object = Object::new();
+    for (name, value) in entries {
+        // As in `object`.
+        let _ = Reflect::set(&object, &JsValue::from_str(name), &value);
+    }
+    object.into()
+}
+
 /// Decodes bytes; U+FFFD replaces invalid UTF-8.
 pub fn text(bytes: &[u8]) -> JsValue {
     JsValue::from_str(&String::from_utf8_lossy(bytes))
