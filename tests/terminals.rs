@@ -2,16 +2,18 @@
 
 #![allow(clippy::print_stdout, reason = "a skipped test is printed with the reason")]
 
+#[path = "terminal/session.rs"]
+mod session;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox::{
-    ErrorKind, ExecuteRequest, Limits, OutputCursor, Process, ProcessInput, ProcessSignal, ProcessState, ReadOutput,
-    Sandbox, SandboxBackend, SpawnRequest, TerminalSize,
+    ErrorKind, ExecuteRequest, Limits, Process, ProcessInput, ProcessSignal, ProcessState, ReadOutput, Sandbox,
+    SandboxBackend, SpawnRequest, TerminalSize,
 };
 
-/// Maximum time for which a test waits. The first one may wait until the programs of the sandbox are compiled.
-const PATIENCE: Duration = Duration::from_secs(90);
+use session::{PATIENCE, Terminal};
 
 /// Prompt of the shells in these tests.
 const PROMPT: &str = "$> ";
@@ -20,49 +22,12 @@ fn sandbox() -> Arc<Sandbox> {
     Arc::new(tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is built"))
 }
 
-/// A process in a terminal, and the output that was read.
-struct Terminal {
-    process: Process,
-    after: OutputCursor,
-    /// Output since the last call of `expect`.
-    unread: String,
-}
-
 impl Terminal {
-    async fn start(sandbox: &Arc<Sandbox>, command: &str) -> Self {
-        let backend: Arc<dyn SandboxBackend> = Arc::<Sandbox>::clone(sandbox);
-        let request =
-            SpawnRequest::new(command).with_terminal(TerminalSize::new(24, 80)).with_timeout(Duration::from_secs(120));
-        let process = Process::spawn(backend, request).await.expect("the process starts");
-        Self { process, after: OutputCursor::START, unread: String::new() }
-    }
-
     /// An interactive shell that shows its first prompt.
     async fn shell(sandbox: &Arc<Sandbox>) -> Self {
         let mut shell = Self::start(sandbox, &format!("PS1='{PROMPT}' exec bash --norc")).await;
         assert_eq!(shell.expect(PROMPT).await, PROMPT);
         shell
-    }
-
-    async fn press(&self, keys: &str) {
-        self.process.write_all(keys.as_bytes()).await.expect("the terminal is open");
-    }
-
-    /// Reads up to the end of `text` and returns it all.
-    async fn expect(&mut self, text: &str) -> String {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
-        loop {
-            if let Some(at) = self.unread.find(text) {
-                let rest = self.unread.split_off(at + text.len());
-                return std::mem::replace(&mut self.unread, rest);
-            }
-            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-            let page = self.process.read(ReadOutput::after(self.after).with_wait(left)).await.expect("it is known");
-            self.after = page.next;
-            self.unread.push_str(&String::from_utf8_lossy(&page.bytes()));
-            let is_over = page.chunks.is_empty() && (page.state.has_ended() || left.is_zero());
-            assert!(!is_over, "{text:?} does not come: {:?} {:?}", self.unread, page.state);
-        }
     }
 
     /// Runs a command line of a shell and returns its output, without the echo and the next prompt.

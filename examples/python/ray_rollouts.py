@@ -1,4 +1,4 @@
-"""Rollouts of a scripted policy in sandboxes on three Ray nodes of this computer, one of which is killed in the middle.
+"""Rollouts of a scripted policy in sandboxes on three Ray nodes of this computer. One of them is killed in the middle.
 
     python ray_rollouts.py --rollouts 100000
 

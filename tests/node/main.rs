@@ -12,6 +12,8 @@ mod network;
 mod npm;
 #[path = "../network/server.rs"]
 mod server;
+#[path = "../terminal/session.rs"]
+mod session;
 mod terminal;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};

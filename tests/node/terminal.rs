@@ -1,53 +1,13 @@
 //! Node's interactive mode in a terminal of the sandbox.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tidebox::{OutputCursor, Process, ReadOutput, Sandbox, SandboxBackend, SpawnRequest, TerminalSize};
+use tidebox::ReadOutput;
 
+use crate::session::{PATIENCE, Terminal};
 use crate::{is_ready, sandbox};
 
-/// Maximum time for which a test waits.
-const PATIENCE: Duration = Duration::from_secs(90);
-
-/// Node in a terminal, and the output that was read.
-struct Terminal {
-    process: Process,
-    after: OutputCursor,
-    /// Output since the last call of `expect`.
-    unread: String,
-}
-
 impl Terminal {
-    async fn start(sandbox: &Arc<Sandbox>) -> Self {
-        let backend: Arc<dyn SandboxBackend> = Arc::<Sandbox>::clone(sandbox);
-        let request =
-            SpawnRequest::new("exec node").with_terminal(TerminalSize::new(24, 80)).with_timeout(PATIENCE * 2);
-        let process = Process::spawn(backend, request).await.expect("the process starts");
-        Self { process, after: OutputCursor::START, unread: String::new() }
-    }
-
-    async fn press(&self, keys: &str) {
-        self.process.write_all(keys.as_bytes()).await.expect("the terminal is open");
-    }
-
-    /// Reads up to the end of `text`.
-    async fn expect(&mut self, text: &str) {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
-        loop {
-            if let Some(at) = self.unread.find(text) {
-                self.unread.drain(..at + text.len());
-                return;
-            }
-            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-            let page = self.process.read(ReadOutput::after(self.after).with_wait(left)).await.expect("it is known");
-            self.after = page.next;
-            self.unread.push_str(&String::from_utf8_lossy(&page.bytes()));
-            let is_over = page.chunks.is_empty() && (page.state.has_ended() || left.is_zero());
-            assert!(!is_over, "{text:?} does not come: {:?} {:?}", self.unread, page.state);
-        }
-    }
-
     /// Waits for the end. Returns whether it came in time.
     async fn ends(&mut self) -> bool {
         let deadline = tokio::time::Instant::now() + PATIENCE;
@@ -68,7 +28,7 @@ async fn interactive_mode_evaluates_edits_and_ends() {
         return;
     }
     let sandbox = Arc::new(sandbox());
-    let mut node = Terminal::start(&sandbox).await;
+    let mut node = Terminal::start(&sandbox, "exec node").await;
     node.expect("Welcome to Node.js v22").await;
     node.expect("> ").await;
     node.press("const sum = [1, 2, 39].reduce((a, b) => a + b)\r").await;
@@ -101,7 +61,7 @@ async fn end_of_file_ends_interactive_mode() {
         return;
     }
     let sandbox = Arc::new(sandbox());
-    let mut node = Terminal::start(&sandbox).await;
+    let mut node = Terminal::start(&sandbox, "exec node").await;
     node.expect("> ").await;
     // An interrupt clears the line; the end of the file on an empty line ends the process.
     node.press("unfinished(\u{3}").await;

@@ -217,9 +217,30 @@ function gzipHead(bytes) {
   return at <= bytes.length ? at : 0;
 }
 const joined = (one, other) => { const all = new Uint8Array(one.length + other.length); all.set(one); all.set(other, one.length); return all; };
-class Zlib {
-  constructor(mode) { this.mode = mode; this.id = -1; }
+/** A stream. `step` of its kind returns the lengths that were read and written, and the arguments of `onerror` after an error. */
+class CompressionStream {
+  id = -1;
   getAsyncId() { return 0; }
+  close() { if (this.id >= 0) native.zlibClose(this.id); this.id = -1; }
+  writeSync(...values) { this.#run(...values); }
+  write(...values) {
+    state.later(() => {
+      if (this.id < 0) return;
+      if (this.#run(...values)) apply(this.callback, this, []);
+    });
+  }
+  #run(flush, input, inOff, inLen, out, outOff, outLen) {
+    const source = input === null || input === undefined ? new Uint8Array(0) : state.bytesOf(input).subarray(inOff, inOff + inLen);
+    const target = state.bytesOf(out).subarray(outOff, outOff + outLen);
+    const [read, written, error] = this.step(flush, source, target);
+    this.result[0] = target.length - written;
+    this.result[1] = source.length - read;
+    if (error) this.onerror(...error);
+    return !error;
+  }
+}
+class Zlib extends CompressionStream {
+  constructor(mode) { super(); this.mode = mode; }
   init(windowBits, level, memLevel, strategy, result, callback, dictionary) {
     Object.assign(this, { level, result, callback, dictionary });
     if (dictionary) state.refusing('a dictionary of zlib')();
@@ -227,7 +248,7 @@ class Zlib {
   }
   params(level) { this.level = level; }
   reset() {
-    this.#close();
+    this.close();
     this.kept = new Uint8Array(0);
     this.tail = undefined;
     this.crc = 0;
@@ -240,25 +261,7 @@ class Zlib {
     this.packs = packs;
     this.id = native.zlibNew(packs, this.level ?? -1, mode === MODE.DEFLATE || mode === MODE.INFLATE);
   }
-  #close() { if (this.id >= 0) native.zlibClose(this.id); this.id = -1; }
-  close() { this.#close(); }
-  #fail(message, errno, code) { this.failed = true; this.onerror(message, errno, code); }
-  writeSync(flush, input, inOff, inLen, out, outOff, outLen) { this.#run(flush, input, inOff, inLen, out, outOff, outLen); }
-  write(...values) {
-    state.later(() => {
-      if (this.id < 0) return;
-      if (this.#run(...values)) apply(this.callback, this, []);
-    });
-  }
-  #run(flush, input, inOff, inLen, out, outOff, outLen) {
-    const source = input === null || input === undefined ? new Uint8Array(0) : state.bytesOf(input).subarray(inOff, inOff + inLen);
-    const target = state.bytesOf(out).subarray(outOff, outOff + outLen);
-    const [read, written, error] = this.packs ? this.#pack(flush, source, target) : this.#unpack(flush, source, target);
-    this.result[0] = target.length - written;
-    this.result[1] = source.length - read;
-    if (error) { this.#fail(...error); return false; }
-    return true;
-  }
+  step(flush, source, target) { return this.packs ? this.#pack(flush, source, target) : this.#unpack(flush, source, target); }
   #pack(flush, source, target) {
     let written = 0;
     const put = (bytes) => { const fits = Math.min(bytes.length, target.length - written); target.set(bytes.subarray(0, fits), written); written += fits; return bytes.subarray(fits); };
@@ -332,7 +335,7 @@ class Zlib {
       }
       // Another member may follow; zeros after a member are ignored.
       if (this.phase === 'end' && gzip && read < source.length && source[read] !== 0) {
-        this.#close();
+        this.close();
         this.#start(MODE.INFLATERAW);
         this.phase = 'head';
         continue;
@@ -355,44 +358,27 @@ class Zlib {
   }
 }
 /** A stream of Brotli; one class compresses, the other decompresses. */
-const brotli = (packs) => class {
+const brotli = (packs) => class extends CompressionStream {
   init(parameters, result, callback) {
     Object.assign(this, { parameters: Array.from(parameters), result, callback });
     this.reset();
     return true;
   }
   params() {}
-  getAsyncId() { return 0; }
   reset() {
     this.close();
     this.id = native.brotliNew(packs, this.parameters);
     this.ended = false;
   }
-  close() { if (this.id >= 0) native.zlibClose(this.id); this.id = -1; }
-  writeSync(...values) { this.#run(...values); }
-  write(...values) {
-    state.later(() => {
-      if (this.id < 0) return;
-      if (this.#run(...values)) apply(this.callback, this, []);
-    });
-  }
-  #run(flush, input, inOff, inLen, out, outOff, outLen) {
-    const source = input === null || input === undefined ? new Uint8Array(0) : state.bytesOf(input).subarray(inOff, inOff + inLen);
-    const target = state.bytesOf(out).subarray(outOff, outOff + outLen);
+  step(flush, source, target) {
     const [status, read, written] = this.ended ? [1, 0, 0] : native.zlibRun(this.id, flush, source, target);
-    this.result[0] = target.length - written;
-    this.result[1] = source.length - read;
     this.ended = status === 1;
     if (status < 0) {
       const code = packs ? 'BROTLI_COMPRESSION_FAILED' : native.brotliError(this.id).replace('BROTLI_DECODER', '');
-      this.onerror(packs ? 'Compression failed' : 'Decompression failed', -2, `ERR_${code}`);
-      return false;
+      return [read, written, [packs ? 'Compression failed' : 'Decompression failed', -2, `ERR_${code}`]];
     }
-    if (!packs && !this.ended && flush === 2 && read === source.length && written < target.length) {
-      this.onerror('unexpected end of file', -5, 'Z_BUF_ERROR');
-      return false;
-    }
-    return true;
+    const isCut = !packs && !this.ended && flush === 2 && read === source.length && written < target.length;
+    return [read, written, isCut ? ['unexpected end of file', -5, 'Z_BUF_ERROR'] : undefined];
   }
 };
 const noZstandard = (name) => class { constructor() { state.refusing(name)(); } };
