@@ -141,10 +141,17 @@ impl PageReader {
     }
 }
 
-/// Counts without recording positions, and in a type that cannot overflow here, so that the compiler emits vector instructions.
+/// Counts eight bytes at a time: WebAssembly has no vector instructions without a feature that the kernel is not built with.
 fn count_newlines(bytes: &[u8]) -> u64 {
-    let in_chunk = |chunk: &[u8]| chunk.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>();
-    bytes.chunks(usize::from(u8::MAX)).map(|chunk| u64::from(in_chunk(chunk))).sum()
+    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+    const NEWLINES: u64 = u64::from_ne_bytes([b'\n'; 8]);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let in_words = words.iter().map(|word| {
+        let other = u64::from_ne_bytes(*word) ^ NEWLINES;
+        // The high bit of each byte is clear in the sum if the byte is zero.
+        u64::from((!(((other & LOW) + LOW) | other | LOW)).count_ones())
+    });
+    in_words.sum::<u64>() + rest.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>()
 }
 
 /// Validates UTF-8 in chunks that may end within a character.

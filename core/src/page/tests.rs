@@ -84,3 +84,21 @@ fn a_line_over_the_limit_is_truncated_between_characters() {
     assert_eq!(page.text.len(), PAGE_BYTES - 1);
     assert_eq!(page.window.unwrap(), LineWindow { start: 1, end: 1, total: 2 });
 }
+
+#[test]
+fn newlines_are_counted_among_all_bytes() {
+    let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(4 * 256).chain(*b"\n\n\n\n\n\n\n\n\x8a\x0b\x09\n").collect();
+    for start in 0..9 {
+        for end in bytes.len() - 9..=bytes.len() {
+            let part = &bytes[start..end];
+            assert_eq!(
+                count_newlines(part),
+                part.iter().filter(|byte| **byte == b'\n').count() as u64,
+                "{start}..{end}"
+            );
+        }
+    }
+    for byte in 0..=u8::MAX {
+        assert_eq!(count_newlines(&[byte; 9]), if byte == b'\n' { 9 } else { 0 }, "{byte}");
+    }
+}
