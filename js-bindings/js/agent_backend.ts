@@ -228,22 +228,12 @@ export abstract class AgentBackend {
       checkArguments(texts, isText, "a string");
       if (method === "write") {
         checkArguments({ content: rest[0] }, isContent, "a string or a Uint8Array");
-        rest[0] = encodeLong(rest[0]);
       }
       return await this.#call<T>(options, method, ...Object.values(texts), ...rest);
     } catch (error) {
       return { error: messageOf(error), ...errorCode(error) } as T;
     }
   }
-}
-
-/** Length of a text from which it is encoded here: generated code encodes one character at a time. */
-const LONG_TEXT = 1024;
-
-/** Encodes a long text, except in Deno, which takes milliseconds to copy bytes to a worker. */
-function encodeLong(content: unknown): unknown {
-  const isLong = typeof content === "string" && content.length >= LONG_TEXT;
-  return isLong && !("Deno" in globalThis) ? new TextEncoder().encode(content) : content;
 }
 
 /** Throws for what the kernel cannot iterate over: an exception inside of a method would leave its sandbox in use. */

@@ -74,6 +74,21 @@ interface CallContext {
   generation?: number;
 }
 
+/** Length of a text from which it is encoded here: generated code encodes one character at a time. */
+const LONG_TEXT = 1024;
+
+/**
+ * Encodes the content of a file if it is a long text, except in Deno, which takes milliseconds to pass bytes to a worker. Returns the
+ * buffers that can be moved to the worker.
+ */
+function encodeContent(args: unknown[]): ArrayBuffer[] | undefined {
+  const content = args[1];
+  if (typeof content !== "string" || content.length < LONG_TEXT || "Deno" in globalThis) return undefined;
+  const bytes = new TextEncoder().encode(content);
+  args[1] = bytes;
+  return [bytes.buffer];
+}
+
 /** Bytes of changes beyond which a sandbox is not moved to another worker because its own is busy. */
 const MAX_MOVED_BYTES = 8 << 20;
 /**
@@ -471,11 +486,12 @@ export class Connection {
     const id = ++lastNumber;
     const { onOutput, onResult, onCall } = context;
     // A command gets its number, which identifies its output and its cancellation.
-    const all = COMMANDS.includes(method) ? [...args, id, onOutput !== undefined] : args;
+    const all = COMMANDS.includes(method) ? [...args, id, onOutput !== undefined] : [...args];
+    const moved = method === "write" ? encodeContent(all) : undefined;
     // Arguments that cannot be cloned throw here, before the call is pending.
     try {
       seat.hold(true);
-      seat.send({ sandbox: seat.sandbox, id, method, args: all, sentMs: Date.now() });
+      seat.send({ sandbox: seat.sandbox, id, method, args: all, sentMs: Date.now() }, moved);
     } catch (error) {
       if (this.#pending.size === 0) seat.hold(false);
       throw error;

@@ -48,7 +48,7 @@ export const node: Platform = {
     worker.on("error", (error) => listener.crashed(error));
     worker.on("exit", () => listener.crashed(new Error("the worker of the sandbox has ended")));
     return {
-      send: (message) => worker.postMessage(message),
+      send: (message, moved) => worker.postMessage(message, moved),
       terminate: () => void worker.terminate(),
       // Deno's workers use no threads that have to end first.
       canEnd: process.versions["deno"] === undefined,

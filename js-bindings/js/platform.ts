@@ -11,7 +11,8 @@ import type { Listen } from "./ports.js";
 
 /** A worker that runs sandboxes. */
 export interface SandboxWorker {
-  send(message: WorkerInput): void;
+  /** Sends a message. Buffers in `moved` are transferred instead of copied. */
+  send(message: WorkerInput, moved?: ArrayBuffer[]): void;
   /** Terminates it immediately. */
   terminate(): void;
   /** True if it ends when it receives the message `end`. */

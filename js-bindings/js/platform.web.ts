@@ -57,7 +57,7 @@ export const web: Platform = {
     const lock = newLock();
     if (lock !== undefined) worker.postMessage(lock);
     return {
-      send: (message) => worker.postMessage(message),
+      send: (message, moved = []) => worker.postMessage(message, moved),
       terminate() {
         released.abort();
         worker.terminate();

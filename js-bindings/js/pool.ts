@@ -105,12 +105,13 @@ export class Seat {
   }
 
   /**
-   * Sends a message, unless the sandbox has ended: one that is closed while it is created must not be created afterwards.
+   * Sends a message, unless the sandbox has ended: one that is closed while it is created must not be created afterwards. Buffers in
+   * `moved` are transferred instead of copied.
    *
    * @throws if the message cannot be cloned.
    */
-  send(message: Create | Call | Cancel | SandboxResponse): void {
-    if (!this.#hasLeft) this.#worker.send(message);
+  send(message: Create | Call | Cancel | SandboxResponse, moved?: ArrayBuffer[]): void {
+    if (!this.#hasLeft) this.#worker.send(message, moved);
   }
 
   /** Sets whether calls are in progress. They keep the process alive. */
@@ -363,12 +364,12 @@ export class PoolWorker {
     this.#seats.set(seat.sandbox, seat);
   }
 
-  send(message: WorkerInput): void {
+  send(message: WorkerInput, moved?: ArrayBuffer[]): void {
     if (this.#hasEnded) return;
     if ("create" in message || "method" in message) calledAt = performance.now();
     // The worker looks at the count between time slices. It must not find the message first, and then another count.
     if (this.shared !== undefined) Atomics.add(this.shared, MESSAGE_COUNT, 1);
-    this.#worker.send(message);
+    this.#worker.send(message, moved);
     // It may wait for messages while a guest is on the stack.
     if (this.shared !== undefined) Atomics.notify(this.shared, MESSAGE_COUNT);
     if ("method" in message && this.#spin?.spins === true) this.#platform.stayAwake?.(AWAKE_MS);

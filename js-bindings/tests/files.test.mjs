@@ -32,6 +32,20 @@ describe("file tools", () => {
     assert.deepEqual([...data.content], [1, 2]);
   });
 
+  test("long texts and bytes are stored unchanged, and stay with the caller", async () => {
+    const text = "\ufeffé👋\ud800 line\n".repeat(20_000);
+    const bytes = new TextEncoder().encode(text);
+    for (const content of [text, bytes, bytes.subarray(3, 5_000)]) {
+      const stored = typeof content === "string" ? bytes : content.slice();
+      assert.equal("error" in (await sandbox.write("/workspace/long.txt", content)), false);
+      assert.deepEqual(content, typeof content === "string" ? text : stored);
+      const [file] = await sandbox.downloadFiles(["/workspace/long.txt"]);
+      assert.deepEqual(file.content, stored);
+    }
+    await sandbox.write("/workspace/long.txt", text);
+    assert.equal((await sandbox.readRaw("/workspace/long.txt")).data.content, text.toWellFormed());
+  });
+
   test("edit replaces a unique string and fails otherwise", async () => {
     assert.deepEqual(await sandbox.edit("/workspace/a.txt", "two", "2"), {
       path: "/workspace/a.txt", occurrences: 1, filesUpdate: null,
