@@ -55,14 +55,19 @@ async function rows(subject) {
   const fresh = [];
   for (let n = 0; n < FRESH; n++) fresh.push(await measure(subject, "fresh"));
   const column = (name) => summary(fresh.map((figures) => figures[name]));
-  const first = { "import": column("import"), "create + first echo, fresh process": column("first"), "first pipeline, fresh process": column("pipeline") };
+  const first = {
+    "import": column("import"),
+    "create + first echo, fresh process": column("first"),
+    "import + create + first echo, fresh process": column("together"),
+    "first pipeline, fresh process": column("pipeline"),
+  };
   if (subject === ONLY_FRESH) return first;
   const { times = {} } = (await part(subject, "warm")) ?? {};
   const timed = Object.fromEntries(Object.entries(times).map(([name, list]) => [name, summary(list)]));
-  const { kib = {}, seconds } = (await part(subject, "memory")) ?? {};
+  const { kib = {}, process: mib, seconds } = (await part(subject, "memory")) ?? {};
   const memory = Object.fromEntries(Object.entries(kib).map(([count, figure]) => [`KiB of each of ${Number(count).toLocaleString("en")} idle sandboxes`, [figure]]));
   const collections = (await part(subject, "collections", true))?.collections;
-  return { ...first, ...timed, ...memory, "s until the last of these was created": [seconds], "full collections in 1,000 echoes": [collections] };
+  return { ...first, ...timed, "MiB of the warm process": [mib], ...memory, "s until the last of these was created": [seconds], "full collections in 1,000 echoes": [collections] };
 }
 
 function digits(figure) {
