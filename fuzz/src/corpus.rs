@@ -27,6 +27,7 @@ pub fn examples(target: &str) -> Vec<Vec<u8>> {
         "snapshots" => crate::snapshots::examples(),
         "tars" => crate::snapshots::tars(),
         "shell_session" => vec![session()],
+        "urls_and_rules" => urls(),
         _ => Vec::new(),
     };
     own.into_iter().chain(more).take(MAX_SEEDS).collect()
@@ -68,9 +69,42 @@ fn words() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Builds the state of a shell session: directory, unset variable, function, alias and directory stack, each with its length.
+/// Builds the state of a shell session without its header: lists with their lengths.
 fn session() -> Vec<u8> {
-    b"tbsh\x01\x01\x04/tmp\x01\x04HOME\x00\x00\x01\x01f\x06{ :; }\x04bash\x01\x03\x01\x02ll\x05ls -l\x01\x01/".to_vec()
+    let parts: [&[u8]; 8] = [
+        // Directory and unset variables.
+        b"\x01\x04/tmp",
+        b"\x01\x04HOME",
+        // Variables with flags: unset, a text, an array, an associative array.
+        b"\x04\x01u\x00\x00\x01t\x01\x01\x02x\xff\x01l\x00\x02\x02\x00\x01p\xff\x07\x01q\x01m\x02\x03\x01\x01k\x01v",
+        // Functions: unset ones, and one with text, source, line and flags.
+        b"\x01\x01g",
+        b"\x01\x01f\x06{ :; }\x04bash\x01\x03",
+        // Aliases, directory stack, jobs with their processes.
+        b"\x01\x02ll\x05ls -l",
+        b"\x01\x01/",
+        b"\x01\x03\x02\x05\x06\x05sleep",
+    ];
+    let state = parts.concat();
+    assert!(tidebox_fuzz_shell::session(&state), "the example is no state: the format of sessions has changed");
+    state
+}
+
+/// Builds texts of each kind that the target reads: URLs with a redirect, patterns with a path, a cassette, paths.
+fn urls() -> Vec<Vec<u8>> {
+    let kinds: [&[&str]; 4] = [
+        &[
+            "https://user:secret@a.example.com:8443/a/../b%20c?q=1#f\n../d?e",
+            "http://[::1]:80/\nhttps://b.example.com/",
+            "http://192.168.0.1/a\n//*.example.com",
+        ],
+        &["src/**/*.{rs,toml}\nsrc/a/b.rs", "[!a-c]?[[:digit:]]\nd1", "{1..3}/*\n2/x", "\\*a\n*a"],
+        &["{\"tidebox_cassette\": 1, \"interactions\": []}"],
+        &["/a/../b/./c//d/", "~/x", "/\u{e9}/\u{1f44b}"],
+    ];
+    let of_kind =
+        |(kind, texts): (u8, &[&str])| texts.iter().map(|text| [&[kind], text.as_bytes()].concat()).collect::<Vec<_>>();
+    (0..).zip(kinds).flat_map(of_kind).collect()
 }
 
 /// Returns the modules of the hostile guests, and a component.

@@ -21,5 +21,5 @@ pub(crate) fn matching(input: &[u8]) {
 }
 
 pub(crate) fn session(input: &[u8]) {
-    tidebox_fuzz_shell::session(input);
+    let _ = tidebox_fuzz_shell::session(input);
 }

@@ -91,6 +91,8 @@ usage: cargo xtask <command>
             errors and leaks [default: 10 minutes each]
   fuzz [--minutes N [TARGET...]]
             run the fuzz targets, all or the named ones, for N minutes in total [default: a fixed number of inputs]
+  fuzz --coverage --minutes N TARGET...
+            run the named fuzz targets with libFuzzer, each for N minutes; needs a C++ compiler
   spec record [FILE]
             record the cases of tests/spec whose file name contains FILE with the bash and tools of this host, as root
   spec compare [FILE]
@@ -140,6 +142,9 @@ fn main() -> ExitCode {
         }
         ["fleet", arguments @ ..] => run(|project, progress| fleet::fleet(project, progress, arguments)),
         ["fuzz"] => run(fuzz::step),
+        ["fuzz", "--coverage", "--minutes", minutes, targets @ ..] if !targets.is_empty() => {
+            run(|project, _| fuzz::run_with_coverage(project, minutes, targets))
+        }
         ["fuzz", "--minutes", minutes, targets @ ..] => run(|project, _| fuzz::run(project, minutes, targets)),
         ["spec", mode] => run(|project, progress| spec::run(project, progress, mode, "")),
         ["spec", mode, files] => run(|project, progress| spec::run(project, progress, mode, files)),

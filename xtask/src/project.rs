@@ -8,6 +8,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::step;
+
 /// The directories that the commands work on.
 #[derive(Debug)]
 pub(crate) struct Project {
@@ -27,6 +29,15 @@ impl Project {
             None => root.join("target"),
         };
         Ok(Self { root, target })
+    }
+
+    /// The platform of this host, as compilers name it.
+    pub(crate) fn host(&self) -> Result<String> {
+        let mut rustc = Command::new("rustc");
+        let text =
+            String::from_utf8(step::output(rustc.arg("-vV").current_dir(&self.root), "rustup toolchain install")?)?;
+        let host = text.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
+        Ok(host.to_owned())
     }
 
     /// The guest workspace.

@@ -98,17 +98,23 @@ pub struct Target {
     pub path: String,
 }
 
+fn check_length(url: &str) -> Result<(), RequestDenied> {
+    if url.len() <= URL_BYTES {
+        return Ok(());
+    }
+    let message = format!("the URL is longer than {URL_BYTES} bytes; send the data as a body");
+    Err(RequestDenied::new(DenyReason::Url, message))
+}
+
 impl Target {
     /// Parses an absolute URL by the rules of the WHATWG, without its fragment.
     ///
     /// # Errors
-    /// [`DenyReason::Url`] if it is invalid, longer than 16 KiB, or contains a user name or password (which would end up in
-    /// logs); [`DenyReason::Scheme`] if it is neither `https` nor `http`.
+    /// [`DenyReason::Url`] if it is invalid, longer than 16 KiB as given or percent-encoded, or contains a user name or password
+    /// (which would end up in logs); [`DenyReason::Scheme`] if it is neither `https` nor `http`.
     pub fn parse(url: &str) -> Result<Self, RequestDenied> {
         let deny = |message: String| Err(RequestDenied::new(DenyReason::Url, message));
-        if url.len() > URL_BYTES {
-            return deny(format!("the URL is longer than {URL_BYTES} bytes; send the data as a body"));
-        }
+        check_length(url)?;
         // The WHATWG's rules drop tabs and newlines and trim blanks. A URL that relies on this is likely an attack.
         if url.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
             return deny("the URL contains a blank or a control character; percent-encode it (blank: %20)".to_owned());
@@ -121,6 +127,8 @@ impl Target {
     }
 
     fn from_url(url: &Url) -> Result<Self, RequestDenied> {
+        // Percent-encoding has made it longer.
+        check_length(url.as_str())?;
         let scheme = match url.scheme() {
             "https" => Scheme::Https,
             "http" => Scheme::Http,

@@ -99,9 +99,14 @@ pub fn matching(pattern: &[u8], text: &[u8]) {
     let _ = parse::ansi_c(pattern);
 }
 
-/// Reads the state that a session left. What is read, is written and read again is the same.
-pub fn session(bytes: &[u8]) {
-    let Some(state) = session::state::State::decode(bytes) else { return };
+/// The header of the state of a session, with the version in `session/state.rs`.
+const SESSION: &[u8] = b"tbsh\x02";
+
+/// Reads the state that a session left, given without its header. What is read, is written and read again is the same. Returns whether
+/// the bytes are a state.
+pub fn session(bytes: &[u8]) -> bool {
+    let Some(state) = session::state::State::decode(&[SESSION, bytes].concat()) else { return false };
     let again = session::state::State::decode(&state.encode());
     assert_eq!(again.as_ref(), Some(&state), "a state is another after it was written");
+    true
 }

@@ -33,7 +33,7 @@ pub(super) fn build(project: &Project, progress: &mut Progress, files: &Path) ->
     let mut build = project.cargo(&["auditable", "build", "--locked", "--release", "--bin", "tidebox"]);
     build.env("PATH", path_with(&tools)?);
     progress.run("build the command", build, RETRY)?;
-    let name = format!("tidebox-{}-{}", version(project)?, host_target(project)?);
+    let name = format!("tidebox-{}-{}", version(project)?, project.host()?);
     let dir = empty_dir(project.target.join("release-archive").join(&name))?;
     let program = format!("tidebox{}", std::env::consts::EXE_SUFFIX);
     fs::copy(project.target.join("release").join(&program), dir.join(&program)).context("cannot copy the command")?;
@@ -73,13 +73,6 @@ fn describe(project: &Project, progress: &mut Progress, tools: &Path, to: &Path)
     progress.run("list the dependencies", list, RETRY)?;
     fs::copy(source.join("release.json"), to).context("cargo cyclonedx wrote no file")?;
     Ok(())
-}
-
-fn host_target(project: &Project) -> Result<String> {
-    let mut rustc = Command::new("rustc");
-    let text = String::from_utf8(step::output(rustc.arg("-vV").current_dir(&project.root), RETRY)?)?;
-    let host = text.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
-    Ok(host.to_owned())
 }
 
 /// Installs programs of crates.io into the target directory, unless it contains them, and returns the directory of the programs.

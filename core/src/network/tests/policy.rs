@@ -232,3 +232,16 @@ fn a_guest_cannot_set_framing_headers() {
         assert!(gateway.sent_requests().is_empty());
     }
 }
+
+#[test]
+fn a_percent_encoded_url_obeys_the_length_limit() {
+    let long = format!("https://a.example.com/{}", "\u{e9}".repeat(5_000));
+    let denied = Target::parse(&long).unwrap_err();
+    assert_eq!(denied.kind, DenyReason::Url);
+    assert!(denied.to_string().contains("longer than"), "{denied}");
+    // A redirect is limited like a request.
+    let target = Target::parse("https://a.example.com/").unwrap();
+    assert_eq!(target.follow(&long), None);
+    let next = target.follow(&format!("/{}", "\u{e9}".repeat(2_000))).unwrap();
+    assert_eq!(Target::parse(&next.to_string()).unwrap(), next);
+}
