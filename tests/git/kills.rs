@@ -135,7 +135,7 @@ async fn killed_commands_leave_a_repository_that_fsck_accepts() {
         for moment in 0..MOMENTS {
             killed |= kill(sandbox, command, all * moment / MOMENTS).await;
         }
-        // A host that paused meanwhile has made the measured duration too long.
+        // A pause of the host has made the measured duration too long.
         let mut rounds = all / MOMENTS;
         while !killed && rounds > 1 {
             rounds /= 2;
