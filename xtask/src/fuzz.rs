@@ -23,7 +23,7 @@ pub(crate) fn run(project: &Project, minutes: &str, targets: &[&str]) -> Result<
 }
 
 /// Instruments all code so that libFuzzer sees which branches an input takes. `cargo fuzz` passes the same options; its sanitizers,
-/// which need a nightly compiler, find errors of unsafe code, of which the targets have little.
+/// which need a nightly compiler, find errors of unsafe code, and the targets run little of it.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1 -Cdebug-assertions -Coverflow-checks";
