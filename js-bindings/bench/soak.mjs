@@ -16,8 +16,11 @@ import { Sandbox } from "tidebox";
 const MIB = 2 ** 20;
 /** Periods after which memory is compared. */
 const ROUNDS = 5;
-/** Commands for each sandbox before the first period: then files, pools and caches have their usual sizes. */
-const FILL = 20;
+/**
+ * Commands for each sandbox before the first period: then files, pools and caches have their usual sizes, and the C library has
+ * memory for each of the threads that take turns.
+ */
+const FILL = 60;
 /** Growth between the first and the last round that counts as noise: a fraction, and bytes. */
 const NOISE = 0.1;
 const NOISE_BYTES = 32 * MIB;
