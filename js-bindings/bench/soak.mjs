@@ -18,7 +18,7 @@ const MIB = 2 ** 20;
 const ROUNDS = 5;
 /**
  * Commands for each sandbox before the first period: then files, pools and caches have their usual sizes, and the C library has
- * memory for each of the threads that take turns.
+ * reserved memory for as many threads as it does.
  */
 const FILL = 60;
 /** Growth between the first and the last round that counts as noise: a fraction, and bytes. */
