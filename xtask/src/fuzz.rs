@@ -42,6 +42,7 @@ pub(crate) fn run_with_coverage(project: &Project, minutes: &str, targets: &[&st
     let built = cargo(project, &build).env("RUSTFLAGS", COVERAGE).status()?;
     anyhow::ensure!(built.success(), "the targets cannot be built; libFuzzer needs a C++ compiler");
     let program = project.target.join("fuzz").join(&host).join("release/any");
+    std::fs::create_dir_all(project.root.join("fuzz/findings")).context("cannot create fuzz/findings")?;
     for target in targets {
         let mut command = Command::new(&program);
         command.current_dir(project.root.join("fuzz")).env("TIDEBOX_FUZZ", target).arg(format!("{SEEDS}/{target}"));
