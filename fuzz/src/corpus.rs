@@ -94,7 +94,7 @@ fn session() -> Vec<u8> {
 fn urls() -> Vec<Vec<u8>> {
     let kinds: [&[&str]; 4] = [
         &[
-            "https://user:secret@a.example.com:8443/a/../b%20c?q=1#f\n../d?e",
+            "https://a.example.com:8443/a/../b%20c?q=1#f\n../d?e",
             "http://[::1]:80/\nhttps://b.example.com/",
             "http://192.168.0.1/a\n//*.example.com",
         ],
