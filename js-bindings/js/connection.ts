@@ -420,6 +420,7 @@ export class Connection {
    * before the sandbox is created there.
    */
   async #withSeat<T>(send: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
     for (;;) {
       const ready = this.#opening();
       await ready;
@@ -482,7 +483,8 @@ export class Connection {
 
   async #callNow<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
     const seat = this.#closing === undefined || method === TERMINATE ? this.#state?.seat : undefined;
-    if (seat === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
+    // It was closed after the call.
+    if (seat === undefined) throw closedError();
     const id = ++lastNumber;
     const { onOutput, onResult, onCall } = context;
     // A command gets its number, which identifies its output and its cancellation.

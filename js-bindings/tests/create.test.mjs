@@ -69,6 +69,16 @@ describe("a further sandbox", () => {
     await sandbox.close();
   });
 
+  test("that is closed while a call waits says so, and names it to later calls", async () => {
+    const sandbox = await Sandbox.create();
+    const waiting = [sandbox.execute("sleep 20"), sandbox.readRaw("/etc/hostname"), sandbox.execute("echo no")];
+    await sandbox.close();
+    for (const { code, error, output } of await Promise.all(waiting)) {
+      assert.match(`${code} ${error ?? output}`, /^CLOSED .*the sandbox was closed/);
+    }
+    assert.match((await sandbox.execute("true")).output, /the sandbox is closed; create a new one/);
+  });
+
   test("can be closed immediately", async () => {
     const sandbox = await Sandbox.create();
     await sandbox.close();
