@@ -90,8 +90,24 @@ fn session() -> Vec<u8> {
     state
 }
 
+/// A cassette with calls of a provider and of a sandbox, results and failures.
+const CASSETTE: &str = r#"{"tidebox_cassette": 1, "interactions": [
+{"call": {"get_or_create": {"labels": {"a": "b"}}}, "answer": {"get_or_create": {"id": "s"}}},
+{"sandbox": "s", "call": {"execute_streaming": {"command": ["cd /tmp\n", "ls"], "timeout": "1.5s", "env": [["A", "1"]]}},
+ "answer": {"execute": {"events": [{"stdout": "1 "}, {"stderr": ["a\n", "b"]}], "exit_code": 0, "duration": "0s"}}},
+{"sandbox": "s", "call": {"write": {"path": "/a", "content": {"base64": "/w=="}}}, "answer": {"write": {"path": "/a", "created": true}}},
+{"sandbox": "s", "call": {"edit": {"path": "/a", "old": "x", "new": "y"}}, "answer": {"edit": {"path": "/a", "occurrences": 1}}},
+{"sandbox": "s", "call": {"read": {"path": "/a", "limit": 5}}, "answer": {"refused": {"code": "no_space", "message": ""}}},
+{"sandbox": "s", "call": {"glob": {"pattern": "*", "path": "/"}}, "answer": {"glob": {"files": []}}},
+{"sandbox": "s", "call": {"upload_files": {"files": [{"path": "b", "content": "1"}]}}, "answer": {"upload_files": {"files": [{"path": "b"}]}}},
+{"call": {"list": {}}, "answer": {"list": {"sandboxes": [{"id": "s", "labels": {"a": "b"}}], "cursor": "c"}}},
+{"call": {"delete_sandbox": {"id": "s"}}, "answer": {"delete_sandbox": {}}}
+]}"#;
+
 /// Builds texts of each kind that the target reads: URLs with a redirect, patterns with a path, a cassette, paths.
 fn urls() -> Vec<Vec<u8>> {
+    let read = tidebox_core::layer::Cassette::parse(CASSETTE);
+    assert!(read.is_ok(), "the example is no cassette: the format has changed: {read:?}");
     let kinds: [&[&str]; 4] = [
         &[
             "https://a.example.com:8443/a/../b%20c?q=1#f\n../d?e",
@@ -99,7 +115,7 @@ fn urls() -> Vec<Vec<u8>> {
             "http://192.168.0.1/a\n//*.example.com",
         ],
         &["src/**/*.{rs,toml}\nsrc/a/b.rs", "[!a-c]?[[:digit:]]\nd1", "{1..3}/*\n2/x", "\\*a\n*a"],
-        &["{\"tidebox_cassette\": 1, \"interactions\": []}"],
+        &["{\"tidebox_cassette\": 1, \"interactions\": []}", CASSETTE],
         &["/a/../b/./c//d/", "~/x", "/\u{e9}/\u{1f44b}"],
     ];
     let of_kind =

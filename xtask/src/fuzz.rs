@@ -47,7 +47,7 @@ pub(crate) fn run_with_coverage(project: &Project, minutes: &str, targets: &[&st
         let mut command = Command::new(&program);
         command.current_dir(project.root.join("fuzz")).env("TIDEBOX_FUZZ", target).arg(format!("{SEEDS}/{target}"));
         command.arg(format!("-max_total_time={}", minutes.saturating_mul(60)));
-        command.args(["-print_final_stats=1", "-timeout=60", "-artifact_prefix=findings/"]);
+        command.args(["-print_final_stats=1", "-timeout=60", &format!("-artifact_prefix=findings/{target}-")]);
         anyhow::ensure!(command.status()?.success(), "{target} failed, see above; its input is in fuzz/findings");
     }
     Ok(())
