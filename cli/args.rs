@@ -142,6 +142,14 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Comm
     parse(arguments)
 }
 
+/// Returns whether arguments that could not be parsed are those of `exec --json`.
+pub(crate) fn requests_json(arguments: &[OsString]) -> bool {
+    let Some((command, options)) = arguments.split_first() else { return false };
+    // The rest belongs to the program in the sandbox.
+    let is_end = |argument: &&OsString| *argument == "--" || *argument == "--argv";
+    command == "exec" && options.iter().take_while(|argument| !is_end(argument)).any(|argument| argument == "--json")
+}
+
 /// Parses the arguments after the program's name.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let mut arguments: Vec<OsString> = [OsString::from("tidebox")].into_iter().chain(arguments).collect();

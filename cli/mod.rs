@@ -35,16 +35,12 @@ pub use pack::prepare_pack;
 /// Runs the command `tidebox` with the arguments after its name, and returns its exit code. Reads and writes the standard streams of
 /// this process.
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let command = match args::read(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let command = match args::read(arguments.iter().cloned()) {
         Ok(command) => command,
-        Err(error) => return answer(&error),
+        Err(error) => return answer(&error, args::requests_json(&arguments)),
     };
-    match run(command) {
-        Ok(code) => code,
-        // As for other programs, this needs no message.
-        Err(error) if output::is_output_closed(&error) => exit_code::OUTPUT_CLOSED,
-        Err(error) => failed(&format_error_chain(&error)),
-    }
+    run(command).unwrap_or_else(|error| report_failure(&error))
 }
 
 /// Says once on standard error that programs are compiled, for [`set_installation`](crate::set_installation).
@@ -97,9 +93,13 @@ fn version(json: bool) -> Result<u8> {
     Ok(exit_code::SUCCESS)
 }
 
-/// Prints the help, or an error of the command line, and returns the exit code.
-fn answer(error: &clap::Error) -> u8 {
+/// Prints the help, or an error of the command line, and returns the exit code. With `json`, an error is also an object on standard
+/// output.
+fn answer(error: &clap::Error, json: bool) -> u8 {
     if error.use_stderr() {
+        if json && let Err(error) = output::print_json(&report::ErrorReport::of_usage(error)) {
+            return report_failure(&error);
+        }
         // The name of the program is before all messages of it.
         let text = error.render().ansi().to_string().replacen("error:", "tidebox:", 1);
         anstream::eprint!("{text}");
@@ -110,6 +110,12 @@ fn answer(error: &clap::Error) -> u8 {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => exit_code::OUTPUT_CLOSED,
         Err(error) => failed(&format!("{}: {error}", output::STDOUT_FAILED)),
     }
+}
+
+/// Prints the error of a command and returns the exit code.
+fn report_failure(error: &anyhow::Error) -> u8 {
+    // As for other programs, this needs no message.
+    if output::is_output_closed(error) { exit_code::OUTPUT_CLOSED } else { failed(&format_error_chain(error)) }
 }
 
 fn failed(error: &dyn std::fmt::Display) -> u8 {

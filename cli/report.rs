@@ -55,4 +55,12 @@ impl ErrorReport {
         let retryable = cause.is_some_and(crate::Error::retryable);
         Self { error: ErrorFields { kind: kind.as_str(), message: super::format_error_chain(error), retryable } }
     }
+
+    /// Creates the report of arguments that cannot be parsed, with the tip and the usage.
+    pub(crate) fn of_usage(error: &clap::Error) -> Self {
+        let text = error.to_string();
+        let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned();
+        let kind = crate::ErrorKind::InvalidRequest.as_str();
+        Self { error: ErrorFields { kind, message, retryable: false } }
+    }
 }

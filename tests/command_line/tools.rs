@@ -106,6 +106,13 @@ fn json_prints_packs_the_version_and_errors() {
     let (code, failed) = json(&["exec", "--json", "--file", "/nowhere:/x", "true"]);
     assert_eq!((code, &failed["error"]["kind"]), (Some(125), &"invalid_request".into()));
     assert!(failed["error"]["message"].as_str().is_some_and(|text| text.contains("/nowhere")), "{failed}");
+    for wrong in [&["--timeout", "soon", "true"][..], &["--jsno", "true"], &["--limits", "memory=x", "true"]] {
+        let (code, failed) = json(&[&["exec", "--json"], wrong].concat());
+        assert_eq!((code, &failed["error"]["kind"]), (Some(125), &"invalid_request".into()), "{failed}");
+        assert!(failed["error"]["message"].as_str().is_some_and(|text| text.contains(wrong[0])), "{failed}");
+    }
+    let program = tidebox(&["exec", "--argv", "--bad", "--json"]);
+    assert_eq!((program.code, program.stdout().as_str()), (Some(125), ""), "{}", program.stderr());
 }
 
 #[test]
