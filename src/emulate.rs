@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Result};
 use tidebox_emulators::{
-    ConnectError, Emulator, FileSnapshot, HostPort, ImageUser, MadeSandbox, NewSandbox, PortConnection,
+    ConnectError, Emulator, FileSnapshot, HostPort, ImageUser, MadeSandbox, NewSandbox, PortConnection, ReadCpuTime,
     RestoreSnapshot, SandboxPorts, SandboxRegistry, Serving, TakeSnapshot,
 };
 use tidebox_kernel::Errno;
@@ -116,8 +116,12 @@ pub(crate) fn parts(backend: &Arc<VfsBackend>) -> Result<MadeSandbox> {
             }
         }) as RestoreSnapshot
     };
+    let cpu_time = {
+        let backend = Arc::clone(backend);
+        Arc::new(move || backend.cpu_time()) as ReadCpuTime
+    };
     let (sandbox, ports) = (Arc::clone(backend) as _, Some(sandbox_ports(backend)?));
-    Ok(MadeSandbox { sandbox, snapshot: Some(snapshot), restore: Some(restore), ports, saved: None })
+    Ok(MadeSandbox { sandbox, snapshot: Some(snapshot), restore: Some(restore), ports, cpu_time, saved: None })
 }
 
 /// Returns access to the servers of a sandbox. It does not keep the sandbox alive.

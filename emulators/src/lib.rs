@@ -29,7 +29,8 @@ pub use fault::{FaultInjector, FaultKind, InjectedFault};
 pub use hop::{GuardedBody, routed};
 pub use registry::{
     ConnectError, ConnectPort, ExposePort, FileSnapshot, HostPort, ImageUser, MadeSandbox, MakeSandbox, NewSandbox,
-    PortConnection, RestoreSnapshot, SandboxPorts, SandboxRecord, SandboxRegistry, TakeSnapshot, random_token,
+    PortConnection, ReadCpuTime, RestoreSnapshot, SandboxPorts, SandboxRecord, SandboxRegistry, TakeSnapshot,
+    random_token,
 };
 pub use saved::{
     ListedSandbox, RegistryStore, SAVED_PROVIDERS, SandboxLocation, SandboxStore, SavedOrigin, SavedRecord,

@@ -100,6 +100,9 @@ pub struct ImageUser {
     pub home: &'static str,
 }
 
+/// Returns the processor time that a sandbox has used.
+pub type ReadCpuTime = Arc<dyn Fn() -> Duration + Send + Sync>;
+
 /// A created sandbox.
 #[derive(Clone)]
 pub struct MadeSandbox {
@@ -111,6 +114,8 @@ pub struct MadeSandbox {
     pub restore: Option<RestoreSnapshot>,
     /// Reaches its servers. `None` if its backend has no ports.
     pub ports: Option<SandboxPorts>,
+    /// Reads the processor time of its processes since it was created.
+    pub cpu_time: ReadCpuTime,
     /// Saves it. `None` unless [`NewSandbox::saved`] was set.
     pub saved: Option<Arc<dyn SavedSandbox>>,
 }

@@ -52,6 +52,11 @@ impl Kernel {
         u32::try_from(self.executions.values().filter(|execution| execution.is_busy).count()).unwrap_or(u32::MAX)
     }
 
+    /// Returns the processor time of all processes since the sandbox was created.
+    pub fn cpu_time(&self) -> Duration {
+        Duration::from_nanos(self.cpu_nanos)
+    }
+
     /// Returns the time that guests see: zero in a deterministic sandbox, because it depends on the host.
     pub(crate) fn visible_cpu_time(&self, pid: Pid) -> CpuTime {
         if self.is_deterministic() {

@@ -136,8 +136,11 @@ impl Account {
         Ok(())
     }
 
-    /// Charges the processor time of a command.
+    /// Charges processor time of a sandbox.
     pub(crate) fn charge_cpu(&self, used: Duration) {
+        if used.is_zero() {
+            return;
+        }
         let now = Instant::now();
         let mut state = self.state.lock();
         state.hour(now);

@@ -1,4 +1,4 @@
-//! The layer of every sandbox: quotas, metrics and the time of the last call.
+//! The layer of every sandbox: quotas, metrics, processor time and the time of the last call.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use tidebox_core::layer::{Call, Layer, Response, from_layer};
 use tidebox_core::lock::Mutex;
-use tidebox_core::{BoxFuture, OutputSink, Result, SandboxBackend, SandboxId};
+use tidebox_core::{BoxFuture, OutputSink, ProcessSignal, ProcessState, Result, SandboxBackend, SandboxId};
+use tidebox_emulators::ReadCpuTime;
 
 use crate::account::{Account, Lease};
 use crate::metrics::Metrics;
@@ -20,14 +21,39 @@ pub(crate) struct Metered {
     /// Freed when the sandbox is closed, even if it is still referenced.
     pub(crate) lease: Mutex<Option<Lease>>,
     pub(crate) activity: Arc<Activity>,
+    pub(crate) cpu: CpuMeter,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) spans: Arc<Spans>,
 }
 
 /// Returns a sandbox with its meter.
-pub(crate) fn metered(metered: Metered) -> Arc<dyn SandboxBackend> {
-    metered.metrics.change_sandboxes(&metered.account.name, 1.0);
-    from_layer(metered)
+pub(crate) fn metered(meter: Arc<Metered>) -> Arc<dyn SandboxBackend> {
+    meter.metrics.change_sandboxes(&meter.account.name, 1.0);
+    from_layer(MeterLayer(meter))
+}
+
+/// The layer, which shares its meter with the service.
+#[derive(Debug)]
+struct MeterLayer(Arc<Metered>);
+
+/// Reads the processor time of a sandbox, and keeps how much was charged.
+pub(crate) struct CpuMeter {
+    read: ReadCpuTime,
+    charged: Mutex<Duration>,
+}
+
+impl CpuMeter {
+    pub(crate) fn new(read: ReadCpuTime) -> Self {
+        Self { read, charged: Mutex::default() }
+    }
+
+    /// Returns the time since the last call of this function.
+    fn take(&self) -> Duration {
+        let mut charged = self.charged.lock();
+        let used = (self.read)();
+        // A closed sandbox has used nothing.
+        used.saturating_sub(std::mem::replace(&mut *charged, used))
+    }
 }
 
 impl fmt::Debug for Metered {
@@ -113,12 +139,7 @@ impl<'a> Command<'a> {
         self.describe(result);
         let (tenant, metrics) = (&self.metered.account.name, &self.metered.metrics);
         match result {
-            Ok(Response::Execute(response)) => {
-                if let Some(used) = response.cpu_time {
-                    self.metered.account.charge_cpu(used);
-                }
-                metrics.count_command(tenant, self.start.elapsed(), response);
-            }
+            Ok(Response::Execute(response)) => metrics.count_command(tenant, self.start.elapsed(), response),
             _ => metrics.count_lost_command(tenant, "failed"),
         }
     }
@@ -138,7 +159,27 @@ impl Metered {
         if !matches!(call, Call::Execute(_) | Call::ExecuteStreaming(_) | Call::Spawn(_)) {
             return Ok(());
         }
+        self.charge();
         self.account.check_cpu(call.method()).inspect_err(|error| self.metrics.count_refusal(&self.account.name, error))
+    }
+
+    /// Charges the processor time since the last charge to the tenant.
+    fn charge(&self) {
+        self.account.charge_cpu(self.cpu.take());
+    }
+
+    /// Charges processor time, and kills the processes that outlived their calls if a quota of it is used up.
+    pub(crate) async fn enforce_cpu(&self) {
+        self.charge();
+        if self.account.check_cpu("run processes").is_ok() {
+            return;
+        }
+        // A closed sandbox has none.
+        let processes = self.backend.processes().await.unwrap_or_default();
+        for process in processes.iter().filter(|process| process.state == ProcessState::Running) {
+            // It may have ended since.
+            let _ = self.backend.signal_process(&process.id, ProcessSignal::Kill).await;
+        }
     }
 
     fn release(&self) {
@@ -150,32 +191,38 @@ impl Metered {
 
 impl Drop for Metered {
     fn drop(&mut self) {
+        self.charge();
         self.release();
     }
 }
 
-impl Layer for Metered {
+impl Layer for MeterLayer {
     fn id(&self) -> &SandboxId {
-        self.backend.id()
+        self.0.backend.id()
     }
 
     fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
+        let meter = &*self.0;
         Box::pin(async move {
-            self.check(&call)?;
-            let _running = self.activity.begin();
-            self.metrics.count_input(&self.account.name, &call);
+            meter.check(&call)?;
+            let _running = meter.activity.begin();
+            meter.metrics.count_input(&meter.account.name, &call);
             let is_close = matches!(call, Call::Close);
             let is_command = matches!(call, Call::Execute(_) | Call::ExecuteStreaming(_));
-            let command = is_command.then(|| Command::start(self));
-            let result = call.run(&*self.backend, sink).await;
+            let command = is_command.then(|| Command::start(meter));
+            if is_close {
+                meter.charge();
+            }
+            let result = call.run(&*meter.backend, sink).await;
             if let Some(command) = command {
+                meter.charge();
                 command.end(&result);
             }
             if let Ok(response) = &result {
-                self.metrics.count_output(&self.account.name, response);
+                meter.metrics.count_output(&meter.account.name, response);
             }
             if is_close {
-                self.release();
+                meter.release();
             }
             result
         })

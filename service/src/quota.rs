@@ -11,10 +11,10 @@ pub struct Quotas {
     pub sandboxes: Option<u64>,
     /// Bytes of memory that all its sandboxes together may have: each one reserves its limit while it exists. `None`: unlimited.
     pub memory_bytes: Option<u64>,
-    /// Processor time of its commands in one hour. The hour starts with the first command after the previous hour. `None`:
+    /// Processor time of its commands and processes in one hour. The hour starts with the first command after the previous hour. `None`:
     /// unlimited.
     pub cpu_per_hour: Option<Duration>,
-    /// Processor time of its commands since the start of the service. `None`: unlimited.
+    /// Processor time of its commands and processes since the start of the service. `None`: unlimited.
     pub cpu_total: Option<Duration>,
     /// Hosts that its commands may read from over HTTPS, in addition to those of the service. Default: none.
     pub egress: Vec<String>,

@@ -1,4 +1,4 @@
-//! Closes sandboxes that were idle for too long, and those at the end of their lifetime.
+//! Closes sandboxes that were idle for too long, and those at the end of their lifetime. Enforces quotas of processor time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,8 +55,9 @@ impl Service {
         shortest.clamp(MIN_INTERVAL, INTERVAL)
     }
 
-    /// Closes the sandboxes whose time has ended.
+    /// Closes the sandboxes whose time has ended, and enforces quotas.
     pub(crate) async fn reap_once(&self) {
+        self.enforce_cpu().await;
         for account in self.accounts() {
             let quotas = account.quotas();
             let (idle, lifetime) = (quotas.idle.or(self.0.idle), quotas.lifetime);

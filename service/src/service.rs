@@ -14,7 +14,7 @@ use tidebox_emulators::{
 use crate::account::Account;
 use crate::drain::Drain;
 use crate::log::RequestLog;
-use crate::meter::{self, Activity};
+use crate::meter::{self, Activity, CpuMeter, Metered};
 use crate::metrics::Metrics;
 use crate::otlp::Spans;
 use crate::tenant::Tenants;
@@ -57,7 +57,7 @@ pub(crate) struct Shared {
     make: MakeSandbox,
     tenants: Mutex<Tenants>,
     accounts: Mutex<BTreeMap<String, Arc<Account>>>,
-    activities: Mutex<BTreeMap<SandboxId, Weak<Activity>>>,
+    meters: Mutex<BTreeMap<SandboxId, Weak<Metered>>>,
     memory_bytes: u64,
     pub(crate) idle: Option<Duration>,
     pub(crate) is_open: bool,
@@ -91,7 +91,7 @@ impl Service {
             make,
             tenants: Mutex::default(),
             accounts: Mutex::default(),
-            activities: Mutex::default(),
+            meters: Mutex::default(),
             memory_bytes: config.memory_bytes,
             idle: config.idle,
             is_open: config.is_open,
@@ -188,28 +188,36 @@ impl Service {
         })?;
         new.memory_bytes = Some(lease.memory_bytes);
         let made = (self.0.make)(SandboxSpec { new, egress: account.quotas().egress }).await?;
-        let activity = Arc::new(Activity::default());
-        self.0.activities.lock().insert(made.sandbox.id().clone(), Arc::downgrade(&activity));
-        let sandbox = meter::metered(meter::Metered {
+        let meter = Arc::new(Metered {
             backend: made.sandbox,
             account: Arc::clone(account),
             lease: Mutex::new(Some(lease)),
-            activity,
+            activity: Arc::new(Activity::default()),
+            cpu: CpuMeter::new(Arc::clone(&made.cpu_time)),
             metrics: Arc::clone(&self.0.metrics),
             spans: Arc::clone(&self.0.spans),
         });
-        Ok(MadeSandbox { sandbox, ..made })
+        self.0.meters.lock().insert(meter.backend.id().clone(), Arc::downgrade(&meter));
+        Ok(MadeSandbox { sandbox: meter::metered(meter), ..made })
     }
 
     /// Returns the time since the last call of a sandbox. Zero while a call runs.
     pub(crate) fn idle_time(&self, sandbox: &dyn SandboxBackend) -> Duration {
-        let activity = self.0.activities.lock().get(sandbox.id()).and_then(Weak::upgrade);
-        activity.map_or(Duration::ZERO, |activity| activity.idle_time())
+        let meter = self.0.meters.lock().get(sandbox.id()).and_then(Weak::upgrade);
+        meter.map_or(Duration::ZERO, |meter| meter.activity.idle_time())
     }
 
-    /// Forgets the activity of sandboxes that no longer exist.
+    /// Charges processor time of all sandboxes, and kills the processes of those whose tenant has none left.
+    pub(crate) async fn enforce_cpu(&self) {
+        let meters: Vec<_> = self.0.meters.lock().values().filter_map(Weak::upgrade).collect();
+        for meter in meters {
+            meter.enforce_cpu().await;
+        }
+    }
+
+    /// Forgets the meters of sandboxes that no longer exist.
     pub(crate) fn forget_closed(&self) {
-        self.0.activities.lock().retain(|_, activity| activity.strong_count() > 0);
+        self.0.meters.lock().retain(|_, meter| meter.strong_count() > 0);
     }
 
     /// Closes all sandboxes of all tenants. With a store they stay there.

@@ -86,6 +86,34 @@ fn used_up_processor_time_denies_commands() {
 }
 
 #[test]
+fn used_up_processor_time_kills_processes_that_stay() {
+    let fixture = Fixture::start(&[("a", "t", "cpu_seconds_total = 1"), ("b", "other", "")]);
+    let (client, other) = (fixture.client("t"), fixture.client("other"));
+    let start = |client: &crate::client::Client| {
+        let path = format!("{}/processes", client.create());
+        let id = client.post(&path, json!({ "command": "while :; do :; done" })).json()["id"].clone();
+        (path, id)
+    };
+    let (sandboxes, neighbour) = ([start(&client), start(&client)], start(&other));
+    let state = |client: &crate::client::Client, (path, id): &(String, serde_json::Value)| {
+        let all = client.get(path).json()["processes"].as_array().expect("a list of processes").clone();
+        all.into_iter().find(|process| process["id"] == *id).expect("the process is listed")
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    for started in &sandboxes {
+        while state(&client, started)["running"] == true {
+            assert!(Instant::now() < deadline, "{} was not killed", started.1);
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(state(&client, started)["exit_code"], 137);
+    }
+    let used = client.get("/v1/usage").json()["cpu_seconds_total"]["used"].as_f64().unwrap();
+    assert!((1.0..10.0).contains(&used), "{used}");
+    assert_eq!(client.post(&sandboxes[0].0, json!({ "command": "true" })).status, 429);
+    assert_eq!(state(&other, &neighbour)["running"], true, "a tenant without a quota");
+}
+
+#[test]
 fn an_old_and_a_new_token_are_valid_at_the_same_time() {
     let fixture = Fixture::start(&[("a", "old", ""), ("gone", "gone", "")]);
     let sandbox = fixture.client("old").create();

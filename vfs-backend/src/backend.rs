@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
 use tidebox_core::{
@@ -166,6 +167,13 @@ impl VfsBackend {
     pub fn resource_usage(&self) -> ResourceUsage {
         let kernel = self.open().as_ref().map(|open| Arc::clone(&open.kernel));
         kernel.map(|kernel| kernel.lock().resource_usage()).unwrap_or_default()
+    }
+
+    /// Returns the processor time of all processes since the sandbox was created, also of those that have ended. Zero once the
+    /// sandbox is closed.
+    pub fn cpu_time(&self) -> Duration {
+        let kernel = self.open().as_ref().map(|open| Arc::clone(&open.kernel));
+        kernel.map(|kernel| kernel.lock().cpu_time()).unwrap_or_default()
     }
 
     pub(crate) fn name(&self) -> &str {
