@@ -2,15 +2,18 @@
  * The engine: runs the guests of all sandboxes of this worker as WebAssembly instances, one at a time.
  *
  * The kernel's module imports the functions that are exported here; `src/js_imports.rs` declares them. A guest runs until it
- * blocks, its time slice ends, or it exits; then the next guest of the run queue runs. With JSPI (`WebAssembly.Suspending`) a blocked guest is suspended with its stack. Without JSPI, the
- * guests that it waits for run to completion on top of its stack.
+ * blocks, its time slice ends, or it exits; then the next guest of the run queue runs. With JSPI (`WebAssembly.Suspending`) a
+ * blocked guest is suspended with its stack. Without JSPI, the guests that it waits for run to completion on top of its stack.
  *
  * Guests, executions and sandboxes have numbers that are unique in this worker. Module state is the right scope for the tables,
  * because a worker has exactly one instance of the kernel.
  */
 
 import { CpuShare } from "./cpu_share.js";
+import type { EngineListener } from "./engine_events.js";
+import { listener, setListener } from "./engine_events.js";
 import * as kernel from "./kernel.js";
+import { MAX_TIMER_MS, stopAlarm } from "./kernel_timers.js";
 import type { PackagePrograms, Program } from "./programs.js";
 import { Programs } from "./programs.js";
 import { preinitMemory } from "./pack_memory.js";
@@ -18,13 +21,21 @@ import { imports } from "./imports.js";
 import { hasJspi } from "./suspension.js";
 import type { PooledInstance, ReuseMode } from "./instance_pool.js";
 import { InstancePool, globals, memoryBytes, pooledInstance } from "./instance_pool.js";
-import type { HostRequest, OutgoingRequest, ToolCall } from "./messages.js";
 import { BUSY_MS } from "./messages.js";
 import { PAGE } from "./packs.js";
 import type { SandboxQueue } from "./run_queue.js";
 import { RunQueue, sandboxQueue } from "./run_queue.js";
 import type { Timer } from "./time.js";
 import { monotonic as now, queueMicrotask, sleep, startTimeout, yieldToEventLoop } from "./time.js";
+
+// Imports of the kernel's module that other files implement.
+export { random } from "./entropy.js";
+export {
+  cancelled, deliver, netBody, netBodyFailed, netCancelled, netPull, netResolve, netSend, portChunk, portEnded, portWritten, toolCall,
+  toolCancelled, toolReply,
+} from "./engine_events.js";
+export { alarm, startTimer, stopTimer } from "./kernel_timers.js";
+export { monotonic, realtime } from "./time.js";
 
 /** Status codes of the kernel for a call or a check of a guest that cannot continue; see `src/syscalls.rs`. */
 const BLOCK = -1;
@@ -50,8 +61,6 @@ const CLEAN_AFTER_MS = 20;
 const YIELD_INTERVAL_MS = 8;
 /** Maximum milliseconds that a guest sleeps before it checks its deadline again, if no event loop can. */
 const POLL_INTERVAL_MS = 50;
-/** Maximum delay of a timer, in milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A sandbox of this worker. */
 interface SandboxState extends SandboxQueue<Guest> {
@@ -100,37 +109,12 @@ let yieldIntervalMs = YIELD_INTERVAL_MS;
 let programs: PackagePrograms | undefined;
 let pool: InstancePool | undefined;
 
-/** Receives the events of the engine. */
-export interface EngineListener {
-  /** Output of a command whose caller streams it. */
-  output(sandbox: number, call: number, stderr: boolean, bytes: Uint8Array): void;
-  /** A request to the application. */
-  request(sandbox: number, request: HostRequest): void;
-  /** True if the caller has cancelled a call, without reading messages. */
-  cancelled(call: number): boolean;
-  /**
-   * Handles messages of the application; without any, waits for one up to `milliseconds`. Absent if the worker cannot receive
-   * messages while a guest is on the stack.
-   */
-  readonly listen?: ((milliseconds: number) => void) | undefined;
-  /** True if messages of the application may have arrived since the last turn of the event loop. */
-  hasMessages(): boolean;
-  /** Called when a sandbox starts to run, and with 0 when none runs. */
-  running(sandbox: number): void;
-  /** A sandbox has waited for its turn for long. */
-  busy(): void;
-  /** Called after the kernel has trapped. Its state is no longer consistent. */
-  crashed(error: unknown, sandbox?: number): void;
-}
-
-let listener: EngineListener | undefined;
-
 /** Configures the engine. Called before the kernel creates a sandbox. `yieldMs` is the time of work until guests yield to the event loop. */
 export function configure(known: PackagePrograms, receiver: EngineListener, reuse: ReuseMode, yieldMs = YIELD_INTERVAL_MS): void {
   programs = known;
   yieldIntervalMs = yieldMs;
   pool = new InstancePool((program) => createInstance(program, 0, 0).pooled, reuse);
-  listener = receiver;
+  setListener(receiver);
 }
 
 /** Adds a sandbox, with its processor time in other workers. Called before the kernel creates it. */
@@ -630,7 +614,7 @@ function message(error: unknown): string {
 export function dropGuests(execution: number): void {
   for (const guest of [...guests.values()]) if (guest.execution === execution) dropGuest(guest);
   executions.delete(execution);
-  clearTimer(alarms, execution);
+  stopAlarm(execution);
   shares.get(execution)?.drop();
   shares.delete(execution);
   queue.forget(execution);
@@ -653,46 +637,8 @@ function dropGuest(guest: Guest): void {
 
 // Other imports of the kernel ------------------------------------------------------------------------------------------
 
-type Timers = Map<number, Timer>;
-
-/** Timers of executions, by execution. */
-const alarms: Timers = new Map();
-/** Other timers of the kernel, by their numbers. */
-const timers: Timers = new Map();
 /** Shares of processor time of executions that have one. */
 const shares = new Map<number, CpuShare>();
-
-export function alarm(execution: number, milliseconds: number): void {
-  setTimer(alarms, execution, milliseconds, () => kernel.wakeExecution(execution));
-}
-
-export function startTimer(timer: number, milliseconds: number): void {
-  setTimer(timers, timer, milliseconds, () => kernel.timerFired(timer));
-}
-
-export function stopTimer(timer: number): void {
-  clearTimer(timers, timer);
-}
-
-/** Replaces a timer. One beyond the maximum delay never fires. */
-function setTimer(all: Timers, number: number, milliseconds: number, fire: () => void): void {
-  clearTimer(all, number);
-  if (milliseconds > MAX_TIMER_MS) return;
-  const due = now() + milliseconds;
-  const wait = (rest: number) => all.set(number, startTimeout(() => {
-    // A timer may fire up to a millisecond early, when the kernel finds the deadline in the future. No other one follows.
-    const left = due - now();
-    if (left > 0) return void wait(left);
-    all.delete(number);
-    fire();
-  }, Math.ceil(rest)));
-  wait(milliseconds);
-}
-
-function clearTimer(all: Timers, number: number): void {
-  clearTimeout(all.get(number));
-  all.delete(number);
-}
 
 export function limitCpu(execution: number, percent: number): void {
   shares.set(execution, new CpuShare(percent));
@@ -712,112 +658,10 @@ export function addProgram(sandbox: number, name: string, wasm: Uint8Array<Array
 
 /** If a file of the package cannot be read, the guest must not get other content: the sandbox fails. */
 export function programBytes(name: string): Uint8Array {
-  try {
-    return catchErrors(() => packagePrograms().bytes(name), EMPTY);
-  } catch (error) {
-    listener?.crashed(error);
-    return new Uint8Array(0);
-  }
+  return catchErrors(() => packagePrograms().bytes(name), EMPTY);
 }
 
 /** Like {@link programBytes}, for a file of a pack. */
 export function packFile(name: string, path: string): Uint8Array {
   return catchErrors(() => packagePrograms().packFile(name, path), EMPTY);
-}
-
-export function deliver(sandbox: number, call: number, stderr: boolean, bytes: Uint8Array): void {
-  listener?.output(sandbox, call, stderr, bytes.slice());
-}
-
-export function cancelled(call: number): boolean {
-  return listener?.cancelled(call) ?? false;
-}
-
-export function toolCall(sandbox: number, call: number, details: ToolCall): void {
-  listener?.request(sandbox, { type: "toolCall", call, details });
-}
-
-export function toolReply(sandbox: number, call: number, request: number, good: boolean, bytes: Uint8Array): void {
-  listener?.request(sandbox, { type: "toolReply", call, request, good, bytes: bytes.slice() });
-}
-
-export function toolCancelled(sandbox: number, call: number): void {
-  listener?.request(sandbox, { type: "toolCancelled", call });
-}
-
-export function netResolve(sandbox: number, request: number, name: string, withinMs: number): void {
-  listener?.request(sandbox, { type: "netResolve", request, name, withinMs });
-}
-
-export function netSend(sandbox: number, request: number, details: OutgoingRequest): void {
-  listener?.request(sandbox, { type: "netSend", request, details });
-}
-
-export function portChunk(sandbox: number, stream: number, chunk: Uint8Array): void {
-  listener?.request(sandbox, { type: "portChunk", stream, chunk: chunk.slice() });
-}
-
-export function portEnded(sandbox: number, stream: number, isReset: boolean): void {
-  listener?.request(sandbox, { type: "portEnded", stream, isReset });
-}
-
-export function portWritten(sandbox: number, stream: number, isOpen: boolean): void {
-  listener?.request(sandbox, { type: "portWritten", stream, isOpen });
-}
-
-export function netBody(sandbox: number, request: number, chunk: Uint8Array, end: boolean): void {
-  listener?.request(sandbox, { type: "netBody", request, chunk: chunk.slice(), end });
-}
-
-export function netBodyFailed(sandbox: number, request: number): void {
-  listener?.request(sandbox, { type: "netBodyFailed", request });
-}
-
-export function netPull(sandbox: number, request: number): void {
-  listener?.request(sandbox, { type: "netPull", request });
-}
-
-export function netCancelled(sandbox: number, request: number): void {
-  listener?.request(sandbox, { type: "netCancelled", request });
-}
-
-export function realtime(): number {
-  return performance.timeOrigin + performance.now();
-}
-
-export function monotonic(): number {
-  return now();
-}
-
-/** Maximum bytes per call of `crypto.getRandomValues`. */
-const RANDOM_BYTES = 65536;
-
-/** Number of bytes per read from a source other than `crypto`. */
-const READ_BYTES = 4096;
-
-/** Random bytes that are not used yet. */
-let randomBytes = new Uint8Array(0);
-let moreBytes: ((count: number) => Uint8Array<ArrayBuffer>) | undefined;
-
-/**
- * Uses random bytes of the owner first: in Node the first use of `crypto` takes some milliseconds in every thread, which the owner
- * has while a worker starts. `more` returns further ones; absent if `crypto` does.
- */
-export function useRandomBytes(bytes: Uint8Array<ArrayBuffer>, more: typeof moreBytes): void {
-  [randomBytes, moreBytes] = [bytes, more];
-}
-
-export function random(to: Uint8Array<ArrayBuffer>): void {
-  if (to.length > randomBytes.length && to.length <= READ_BYTES && moreBytes !== undefined) randomBytes = moreBytes(READ_BYTES);
-  if (to.length <= randomBytes.length) {
-    const used = randomBytes.subarray(0, to.length);
-    to.set(used);
-    // Bytes must never be used twice.
-    used.fill(0);
-    randomBytes = randomBytes.subarray(to.length);
-    return;
-  }
-  for (let at = 0; at < to.length; at += RANDOM_BYTES) {
-    crypto.getRandomValues(to.subarray(at, at + RANDOM_BYTES));
-  }
 }

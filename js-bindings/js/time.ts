@@ -8,6 +8,11 @@ export function monotonic(): number {
   return performance.now();
 }
 
+/** Time since 1970 in milliseconds. */
+export function realtime(): number {
+  return performance.timeOrigin + performance.now();
+}
+
 type Job = () => void;
 
 /** A timer of {@link startTimeout}. */

@@ -2,7 +2,8 @@
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
-import { addSandbox, configure, cpuTimeMs, isIdle, removeSandbox, useRandomBytes } from "./engine.js";
+import { addSandbox, configure, cpuTimeMs, isIdle, removeSandbox } from "./engine.js";
+import { useRandomBytes } from "./entropy.js";
 import type { DirectoryHost } from "./directories.js";
 import { closeDirectories, openDirectories, useDirectories } from "./directories.js";
 import { hasJspi } from "./suspension.js";
