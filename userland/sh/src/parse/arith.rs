@@ -5,6 +5,7 @@ mod source;
 
 use crate::ir::{BinaryOp, Expr, Part, UnaryOp};
 
+use operand::LValue;
 pub(crate) use operand::{closing_bracket, plain_number};
 pub(crate) use source::{arith_of_source, from_word};
 
@@ -40,6 +41,8 @@ struct ExprParser<'a> {
     token: usize,
     /// The text was created at run time, so subscripts in it are not expanded yet.
     dynamic: bool,
+    /// The last variable or element, with its start and end: one that is not assigned to is an operand.
+    last_lvalue: Option<(usize, usize, LValue)>,
 }
 
 /// Binary operators by level, the loosest first. A longer operator precedes its prefix.
@@ -70,7 +73,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, token: 0, dynamic: false }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, token: 0, dynamic: false, last_lvalue: None }
     }
 
     fn rest(&self) -> &'a [u8] {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::attempts::Attempt;
 use super::list::CLOSERS;
 use super::{Parse, Parser};
 use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Redirect, Word};
@@ -85,6 +86,9 @@ impl Parser<'_> {
     /// The expression of `(( ))`; `None`, with nothing read, when the parentheses do not close side by side.
     fn double_parenthesis(&mut self) -> Parse<Option<Arith>> {
         let (start, line) = (self.mark(), self.line);
+        if self.has_failed(start.pos, Attempt::Parentheses) {
+            return Ok(None);
+        }
         self.pos += 2;
         match self.arith_until(b")") {
             Ok(expression) if self.starts_with(b"))") => {
@@ -94,6 +98,7 @@ impl Parser<'_> {
             Err(_) if self.peek().is_none() => return Err(self.unclosed(b')', line)),
             _ => {}
         }
+        self.record_failure(start.pos, Attempt::Parentheses);
         self.back(start);
         Ok(None)
     }

@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         let text = [before, with, after].concat();
         self.aliases.moved(end - start, with.len(), after.len());
         // Offsets in the following text have changed.
-        self.not_arith.retain(|at| *at < start);
+        self.forget_failures(start);
         let (text, next) = texts.keep(text);
         self.src = text;
         self.texts = Some(next);

@@ -5,6 +5,7 @@
 
 mod alias;
 mod arith;
+mod attempts;
 mod compound;
 mod cond;
 mod error;
@@ -22,6 +23,7 @@ mod tests;
 pub(crate) mod token;
 mod word;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 pub(crate) use alias::Texts;
@@ -33,6 +35,7 @@ pub(crate) use simple::read_assignment;
 pub(crate) use subscript::{subscript_from_text, subscript_of_text, word_from_text};
 
 use crate::ir::{HereDoc, List};
+use attempts::Attempt;
 
 /// Nesting of commands, words and expressions that every engine has room for.
 const SAFE_DEPTH: u32 = 250;
@@ -84,8 +87,10 @@ pub(crate) struct Parser<'a> {
     joined: u32,
     /// Functions whose text ends with the here-documents that wait for the next newline.
     unread: Vec<function::LazyFunctionBody>,
-    /// Offsets of `((` that are not arithmetic, so that nesting does not try them repeatedly.
-    not_arith: Vec<usize>,
+    /// Failed attempts, by offset.
+    failed: BTreeSet<(usize, Attempt)>,
+    /// The text was read before. Nothing in it is read a third time.
+    is_second_reading: bool,
     /// Here-documents that ended with the text: the line they started at and the delimiter that was missing.
     pub(crate) unfinished: Vec<(u32, u32, Vec<u8>)>,
 }
@@ -109,7 +114,8 @@ impl<'a> Parser<'a> {
             aliases: alias::Expansion::default(),
             joined: 0,
             unread: Vec::new(),
-            not_arith: Vec::new(),
+            failed: BTreeSet::new(),
+            is_second_reading: false,
             unfinished: Vec::new(),
         }
     }
@@ -124,6 +130,7 @@ impl<'a> Parser<'a> {
         inner.extglob = self.extglob;
         inner.posix = self.posix;
         inner.texts = self.texts;
+        inner.is_second_reading = self.is_second_reading;
         inner.aliases = self.aliases.for_inner();
         inner
     }
@@ -145,6 +152,7 @@ impl<'a> Parser<'a> {
 
     /// The next line's commands, or `None` at the end of the text.
     pub(crate) fn next_list(&mut self) -> Parse<Option<List>> {
+        self.failed.clear();
         loop {
             self.expand_alias();
             match self.peek() {

@@ -1,8 +1,9 @@
 //! `${..}`.
 
+use super::attempts::Attempt;
 use super::token::name_len;
 use super::word::Stop;
-use super::{Parse, Parser, SyntaxErrorKind, arith, subscript};
+use super::{Parse, Parser, SyntaxErrorKind, arith};
 use crate::ir::{Index, Op, Param, Part, Replace, Target, Test, Word};
 
 impl Parser<'_> {
@@ -11,7 +12,8 @@ impl Parser<'_> {
         let (start, line) = (self.pos, self.line);
         self.pos += 2;
         let mark = self.mark();
-        let parsed = self.deeper(|p| p.param_body(quoted))?;
+        let attempt = if quoted { Attempt::QuotedParam } else { Attempt::Param };
+        let parsed = if self.has_failed(start, attempt) { None } else { self.deeper(|p| p.param_body(quoted))? };
         if let Some((target, index, indirect, op)) = parsed
             && self.peek() == Some(b'}')
         {
@@ -19,6 +21,7 @@ impl Parser<'_> {
             return Ok(Param { target, index, indirect, op, raw: self.slice(start, self.pos).into() });
         }
         // It is an error when it is expanded, not when it is read.
+        self.record_failure(start, attempt);
         self.back(mark);
         self.word_until(Stop::Brace, quoted)?;
         if self.peek() != Some(b'}') {
@@ -121,7 +124,7 @@ impl Parser<'_> {
                 b"" => return Ok(None),
                 b"@" => Index::At,
                 b"*" => Index::Star,
-                _ => Index::One(subscript::subscript_of(key)),
+                _ => Index::One(self.subscript_of(key)),
             }
         } else {
             Index::None
@@ -202,19 +205,12 @@ impl Parser<'_> {
     fn substring_part(&mut self) -> Parse<crate::ir::Arith> {
         let start = self.pos;
         let mut word = self.word_until(Stop::Arith(b":}"), true)?;
-        let mut inner = false;
         while self.peek() == Some(b':') && colon_belongs(self.slice(start, self.pos)) {
             self.pos += 1;
-            self.word_until(Stop::Arith(b":}"), true)?;
-            inner = true;
+            word.parts.push(Part::Lit(b":".to_vec()));
+            word.parts.extend(self.word_until(Stop::Arith(b":}"), true)?.parts);
         }
-        if inner {
-            let end = self.pos;
-            self.pos = start;
-            let mut inner = self.inner(self.slice(start, end), self.line);
-            word = inner.whole_text()?;
-            self.pos = end;
-        }
+        word.raw = self.slice(start, self.pos).into();
         Ok(arith::from_word(word))
     }
 

@@ -6,6 +6,7 @@ mod redirect;
 
 use std::rc::Rc;
 
+use super::attempts::Attempt;
 use super::token::is_meta;
 use super::{Parse, Parser};
 use crate::builtins;
@@ -61,6 +62,10 @@ impl Parser<'_> {
                 continue;
             }
             let start = self.mark();
+            if self.has_failed(start.pos, Attempt::BracelessAssignment) {
+                read.args.extend(self.word()?.map(Arg::Word));
+                continue;
+            }
             if (read.args.is_empty() || read.declaration)
                 && let Some(assign) = self.assignment()?
             {
@@ -68,6 +73,7 @@ impl Parser<'_> {
                     && super::word::may_brace(&value.parts)
                 {
                     // Braces make several arguments of it, before it is an assignment.
+                    self.record_failure(start.pos, Attempt::BracelessAssignment);
                     self.back(start);
                     read.args.extend(self.word()?.map(Arg::Word));
                     continue;

@@ -2,7 +2,7 @@
 
 use super::word::Stop;
 use super::{Parse, Parser, arith};
-use crate::ir::{Subscript, Word};
+use crate::ir::{Part, Subscript, Word};
 
 impl Parser<'_> {
     /// `[..]` with its brackets; `None`, with nothing read, when it is empty.
@@ -13,7 +13,7 @@ impl Parser<'_> {
             // An empty subscript is reported when something is assigned to it.
             Ok(key) if !key.raw.is_empty() || matches!(self.peek_at(1), Some(b'=' | b'+')) => {
                 self.pos += 1;
-                Ok(Some(subscript_of(key)))
+                Ok(Some(self.subscript_of(key)))
             }
             Err(_) if self.peek().is_none() => Err(self.unclosed(b']', line)),
             _ => {
@@ -23,21 +23,29 @@ impl Parser<'_> {
             }
         }
     }
+
+    /// A subscript from its text as a word.
+    pub(super) fn subscript_of(&self, key: Word) -> Subscript {
+        // Single quotes do not quote in an expression.
+        let is_quoted = key.parts.iter().any(|part| matches!(part, Part::Quoted(_)));
+        let has_quotes = key.raw.contains(&b'\'') && !key.raw.windows(2).any(|pair| pair == b"$'");
+        let reads_again = is_quoted && has_quotes && !self.is_second_reading;
+        match reads_again.then(|| arith::arith_of_source(&key.raw)).flatten() {
+            Some(index) => Subscript { key, index, dynamic: false },
+            None => subscript_of_parts(key),
+        }
+    }
 }
 
-/// A subscript from its text as a word.
-pub(super) fn subscript_of(key: Word) -> Subscript {
-    // Single quotes do not quote in an expression.
-    let quotes = key.raw.contains(&b'\'') && !key.raw.windows(2).any(|pair| pair == b"$'");
-    let plain = if quotes { arith::arith_of_source(&key.raw) } else { None };
-    let index = plain.unwrap_or_else(|| arith::from_word(key.clone()));
-    Subscript { key, index, dynamic: false }
+/// A subscript from the parts of a word.
+pub(super) fn subscript_of_parts(key: Word) -> Subscript {
+    Subscript { index: arith::from_word(key.clone()), key, dynamic: false }
 }
 
 /// A subscript whose text has been expanded.
 pub(crate) fn subscript_of_text(text: &[u8]) -> Subscript {
     Subscript {
-        key: Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false },
+        key: Word { parts: vec![Part::Quoted(text.to_vec())], raw: text.into(), braces: false },
         index: subscript_from_text(text).index,
         dynamic: false,
     }
@@ -53,6 +61,7 @@ pub(crate) fn word_from_text(text: &[u8]) -> Option<Word> {
 /// Parses a subscript that was created at run time.
 pub(crate) fn subscript_from_text(text: &[u8]) -> Subscript {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
-    let literal = || Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false };
-    Subscript { dynamic: true, ..subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal())) }
+    let literal = || Word { parts: vec![Part::Quoted(text.to_vec())], raw: text.into(), braces: false };
+    let key = parser.whole_unquoted().unwrap_or_else(|_| literal());
+    Subscript { dynamic: true, ..parser.subscript_of(key) }
 }

@@ -121,3 +121,52 @@ fn here_documents_wait_for_the_end_of_their_line() {
     let lists = lists("cat <<A <<B; echo x\n1\nA\n2\nB\necho y\n");
     assert_eq!(lists.iter().map(|list| list.items.len()).collect::<Vec<_>>(), [2, 1]);
 }
+
+/// Reading such texts twice at each level would not end.
+#[test]
+fn nested_text_is_not_read_twice_at_each_level() {
+    const LEVELS: usize = 40;
+    let shapes = [
+        // Parameters that are not valid, or not closed.
+        ("echo ", "\"${a[", "", ""),
+        ("echo ", "${a[", "", ""),
+        ("echo ", "${a[", "1", "]x}"),
+        ("echo ", "${a-\"${b[", "", "x\"}"),
+        ("echo ", "$(echo \"${a[", "", ""),
+        ("echo ", "\"${a[$(echo \"${b:1?$((c[", "", ""),
+        ("echo ", "${a[${b#", "", "}]z}"),
+        ("echo ", "\"$[${a[$[", "", ""),
+        ("echo \"", "${a%\"${b[", "", ""),
+        ("cat <<A\n", "${a[$((", "", ""),
+        ("[[ a =~ ", "(${a[(", "", ""),
+        // Words that look like assignments.
+        ("", "a[$(", "", ")]"),
+        ("", "a[$(", "x", ")]y"),
+        ("a=([$(", "a=([$(", "", ")]))])"),
+        ("", "a=([$(", "x", ")])"),
+        ("", "declare a={x,$(", "", ")}"),
+        ("", "eval a=($(", "", "))"),
+        ("", "a=($(", "", "))x"),
+        // Commands that look like expressions.
+        ("", "((a $(", "", ") ) "),
+        ("", "coproc ((a $(", "", ") ) "),
+        ("", "f() ((a $(", "", ") ) "),
+        // Elements of arrays in expressions.
+        ("((", "a[", "1", "]))"),
+        ("", "((a[", "1", "]))"),
+        ("echo ", "${a[", "'1'", "]}"),
+        ("echo ", "${a:1??", "1", ":2}"),
+        ("echo ", "${a[", "'1'", "'x']}"),
+    ];
+    let read = move || {
+        for (start, open, inside, close) in shapes {
+            let text = [start, &open.repeat(LEVELS), inside, &close.repeat(LEVELS)].concat();
+            let mut parser = Parser::new(text.as_bytes(), 1, Rc::from(&b""[..]));
+            // Most of them are errors.
+            while let Ok(Some(_)) = parser.next_list() {}
+        }
+    };
+    // Frames of a build without optimisation are larger than those of the shell.
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(read);
+    thread.expect("a thread starts").join().expect("all texts are read");
+}

@@ -8,7 +8,7 @@ use crate::ir::{Bytes, Expr, Name, Part, Subscript, Word};
 use crate::parse::token::{is_name_byte, name_len};
 
 /// A variable, or an element of one.
-type LValue = (Name, Option<Rc<Subscript>>);
+pub(super) type LValue = (Name, Option<Rc<Subscript>>);
 
 /// The value of text that is a decimal number, as most operands are.
 pub(crate) fn plain_number(text: &[u8]) -> Option<i64> {
@@ -56,6 +56,19 @@ impl<'a> ExprParser<'a> {
 
     /// A variable or an element of an array.
     pub(super) fn lvalue(&mut self) -> Result<Option<LValue>, ArithError> {
+        if let Some((start, end, found)) = &self.last_lvalue
+            && *start == self.pos
+        {
+            (self.token, self.pos) = (*start, *end);
+            return Ok(Some(found.clone()));
+        }
+        let start = self.pos;
+        let found = self.read_lvalue()?;
+        self.last_lvalue = found.clone().map(|found| (start, self.pos, found));
+        Ok(found)
+    }
+
+    fn read_lvalue(&mut self) -> Result<Option<LValue>, ArithError> {
         let rest = self.rest();
         let len = name_len(rest);
         if len == 0 || rest.get(len) == Some(&MARK) {
@@ -82,7 +95,7 @@ impl<'a> ExprParser<'a> {
             )));
         }
         let key = self.word_of(subscript);
-        let mut subscript = crate::parse::subscript::subscript_of(key);
+        let mut subscript = crate::parse::subscript::subscript_of_parts(key);
         subscript.index.guards = true;
         Ok(Some((name, Some(Rc::new(subscript)))))
     }

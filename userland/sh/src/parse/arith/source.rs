@@ -41,7 +41,7 @@ pub(crate) fn from_word(text: Word) -> Arith {
 /// expression.
 pub(crate) fn arith_of_source(raw: &[u8]) -> Option<Arith> {
     let text = [raw, b")"].concat();
-    let mut parser = Parser::new(&text, 1, Rc::from(&b""[..]));
+    let mut parser = Parser { is_second_reading: true, ..Parser::new(&text, 1, Rc::from(&b""[..])) };
     let arith = parser.arith_until(b")").ok()?;
     (parser.offset() + 1 == text.len()).then_some(arith)
 }

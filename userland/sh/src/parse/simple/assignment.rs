@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::ir::{Assign, AssignValue, Element, Name, Part, Word};
+use crate::parse::attempts::Attempt;
 use crate::parse::token::{is_meta, name_len};
 use crate::parse::{Parse, Parser, SyntaxError, SyntaxErrorKind};
 
@@ -14,6 +15,9 @@ impl Parser<'_> {
             return Ok(None);
         }
         let (start, mark) = (self.pos, self.mark());
+        if self.has_failed(start, Attempt::Assignment) {
+            return Ok(None);
+        }
         self.pos += len;
         let subscript = match self.peek() {
             Some(b'[') => self.subscript()?,
@@ -21,6 +25,9 @@ impl Parser<'_> {
         };
         let append = self.starts_with(b"+=");
         if !append && self.peek() != Some(b'=') {
+            if subscript.is_some() {
+                self.record_failure(start, Attempt::Assignment);
+            }
             self.back(mark);
             return Ok(None);
         }
@@ -49,8 +56,11 @@ impl Parser<'_> {
     /// The word starting at `start`, in which a list in parentheses is text.
     pub(super) fn word_with_list(&self, start: usize) -> Word {
         let raw = self.slice(start, self.pos);
-        let mut parser = Parser::new(raw, self.line, Rc::clone(&self.source));
         let literal = || Word { parts: vec![Part::Quoted(raw.to_vec())], raw: raw.into(), braces: false };
+        if self.is_second_reading {
+            return literal();
+        }
+        let mut parser = Parser { is_second_reading: true, ..Parser::new(raw, self.line, Rc::clone(&self.source)) };
         parser.whole_unquoted().unwrap_or_else(|_| literal())
     }
 
@@ -76,6 +86,7 @@ impl Parser<'_> {
     pub(super) fn element(&mut self) -> Parse<Element> {
         let mark = self.mark();
         if self.peek() == Some(b'[')
+            && !self.has_failed(mark.pos, Attempt::Element)
             && let Some(subscript) = self.subscript()?
         {
             let append = self.starts_with(b"+=");
@@ -84,6 +95,7 @@ impl Parser<'_> {
                 let value = self.assigned_word()?;
                 return Ok(Element { subscript: Some(subscript), append, value });
             }
+            self.record_failure(mark.pos, Attempt::Element);
         }
         self.back(mark);
         match self.word()? {

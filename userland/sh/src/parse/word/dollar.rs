@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{PartBuilder, Stop};
 use crate::ir::{Index, Op, Param, Part, Target};
+use crate::parse::attempts::Attempt;
 use crate::parse::token::name_len;
 use crate::parse::{Parse, Parser, SyntaxErrorKind};
 
@@ -82,7 +83,7 @@ impl Parser<'_> {
     /// `$((..))`. `None`, with nothing read, if it is a substitution that starts with a subshell.
     fn dollar_arith(&mut self) -> Parse<Option<Part>> {
         let (start, line, mark) = (self.pos, self.line, self.mark());
-        if self.not_arith.contains(&start) {
+        if self.has_failed(start, Attempt::Arith) {
             return Ok(None);
         }
         self.pos += 3;
@@ -99,7 +100,7 @@ impl Parser<'_> {
             }
             _ => {}
         }
-        self.not_arith.push(start);
+        self.record_failure(start, Attempt::Arith);
         self.back(mark);
         Ok(None)
     }
