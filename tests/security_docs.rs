@@ -16,9 +16,20 @@ fn page() -> String {
     fs::read_to_string(root().join("docs/security.md")).expect("docs/security.md exists")
 }
 
-/// All Rust sources of the host's crates.
+/// All Rust sources of the host's crates and of the shell.
 fn sources() -> String {
-    let crates = ["core", "kernel", "wasi-runner", "vfs-backend", "mounts", "network", "emulators", "src", "tests"];
+    let crates = [
+        "core",
+        "kernel",
+        "wasi-runner",
+        "vfs-backend",
+        "mounts",
+        "network",
+        "emulators",
+        "src",
+        "tests",
+        "userland/sh/src",
+    ];
     let mut dirs: Vec<PathBuf> = crates.iter().map(|dir| root().join(dir)).collect();
     let mut text = String::new();
     while let Some(dir) = dirs.pop() {
