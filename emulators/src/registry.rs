@@ -100,7 +100,7 @@ pub struct ImageUser {
     pub home: &'static str,
 }
 
-/// Returns the processor time that a sandbox has used.
+/// Returns the processor time of all processes of a sandbox since it was created; zero once it is closed.
 pub type ReadCpuTime = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// A created sandbox.
@@ -114,7 +114,7 @@ pub struct MadeSandbox {
     pub restore: Option<RestoreSnapshot>,
     /// Reaches its servers. `None` if its backend has no ports.
     pub ports: Option<SandboxPorts>,
-    /// Reads the processor time of its processes since it was created.
+    /// Reads the processor time that it has used.
     pub cpu_time: ReadCpuTime,
     /// Saves it. `None` unless [`NewSandbox::saved`] was set.
     pub saved: Option<Arc<dyn SavedSandbox>>,
