@@ -338,6 +338,11 @@ export class PoolWorker {
     return workers.some((worker) => worker.running === 0) || mayStartWorker(this.#platform, this);
   }
 
+  /** True if no other sandbox runs: then active waiting takes no time from others. */
+  get #runsAlone(): boolean {
+    return this.running <= 1 && workers.every((worker) => worker === this || worker.running === 0);
+  }
+
   get isBusy(): boolean {
     return performance.now() < this.#busyUntil;
   }
@@ -372,7 +377,7 @@ export class PoolWorker {
     this.#worker.send(message, moved);
     // It may wait for messages while a guest is on the stack.
     if (this.shared !== undefined) Atomics.notify(this.shared, MESSAGE_COUNT);
-    if ("method" in message && this.#spin?.spins === true) this.#platform.stayAwake?.(AWAKE_MS);
+    if ("method" in message && this.#spin?.spins === true && this.#runsAlone) this.#platform.stayAwake?.(AWAKE_MS);
   }
 
   countRunning(change: number): void {
@@ -480,8 +485,9 @@ export class PoolWorker {
     const spin = this.#spin;
     if (spin === undefined || this.shared === undefined) return;
     if (spin.spins) this.#platform.stayAwake?.(0);
-    if (this.running <= 1) spin.measured(calledAt - sentAt);
-    Atomics.store(this.shared, SPINS, spin.spins ? 1 : 0);
+    const runsAlone = this.#runsAlone;
+    if (runsAlone) spin.record(calledAt - sentAt);
+    Atomics.store(this.shared, SPINS, runsAlone && spin.spins ? 1 : 0);
   }
 
   /**
