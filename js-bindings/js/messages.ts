@@ -99,8 +99,12 @@ export const MESSAGE_COUNT = CANCEL_SLOTS;
 export const RUNNING_SANDBOX = MESSAGE_COUNT + 1;
 /** Slot of 1 if the worker waits actively for the next call for a moment, and of 0 otherwise. */
 export const SPINS = RUNNING_SANDBOX + 1;
+/** Slot of the number of messages that the worker has received. */
+export const RECEIVED_COUNT = SPINS + 1;
+/** Slot of the number of results that the owner has received. */
+export const RESULT_COUNT = RECEIVED_COUNT + 1;
 /** Number of slots in shared memory. */
-export const SHARED_SLOTS = SPINS + 1;
+export const SHARED_SLOTS = RESULT_COUNT + 1;
 
 /** Creates a sandbox. Its number is unique in the process of the owner. */
 export interface Create {

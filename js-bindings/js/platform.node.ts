@@ -10,20 +10,29 @@ import type { CallerModule, Platform } from "./platform.js";
 import { randomBytes } from "./random.node.js";
 import { REUSE } from "./reuse.node.js";
 
-/** Time until which the event loop does not sleep; 0 if it may. */
+/** Time until which the event loop does not sleep if a message is expected; 0 if it may. */
 let awakeUntil = 0;
+/** Time until which it never sleeps. */
+let alwaysUntil = 0;
+let isMessageExpected = () => false;
 let isAwake = false;
 /** Loaded when it is first needed: importing the package should be quick. */
 let timers: typeof import("node:timers") | undefined;
 
 function nextTurn(): void {
-  isAwake = awakeUntil > 0 && performance.now() < awakeUntil;
+  const now = performance.now();
+  isAwake = now < alwaysUntil || (now < awakeUntil && isMessageExpected());
   if (isAwake) timers?.setImmediate(nextTurn);
 }
 
-function stayAwake(milliseconds: number): void {
-  awakeUntil = milliseconds > 0 ? performance.now() + milliseconds : 0;
-  if (isAwake || awakeUntil === 0) return;
+function maySleep(): void {
+  awakeUntil = alwaysUntil = 0;
+}
+
+function stayAwake(milliseconds: number, isExpected: () => boolean): void {
+  const now = performance.now();
+  [awakeUntil, alwaysUntil, isMessageExpected] = [now + milliseconds, now + milliseconds / 10, isExpected];
+  if (isAwake) return;
   timers ??= builtin("node:timers");
   isAwake = true;
   timers.setImmediate(nextTurn);
@@ -66,6 +75,7 @@ export const node: Platform = {
   get stayAwake() {
     return canSpin() ? stayAwake : undefined;
   },
+  maySleep,
   get maxWorkers() {
     return builtin("node:os").availableParallelism();
   },

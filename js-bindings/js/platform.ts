@@ -50,9 +50,11 @@ export interface Platform {
   programs(): Promise<readonly PackageProgram[]>;
   /**
    * Keeps the event loop from sleeping for up to `milliseconds`, without blocking it, because a message of a worker is expected:
-   * waking a thread takes as long as a short command. 0 ends that. Absent if the platform cannot.
+   * waking a thread takes as long as a short command. Ends after a tenth of that unless `isExpected`. Absent if the platform cannot.
    */
-  readonly stayAwake?: ((milliseconds: number) => void) | undefined;
+  readonly stayAwake?: ((milliseconds: number, isExpected: () => boolean) => void) | undefined;
+  /** Ends that. */
+  readonly maySleep?: () => void;
   /** Maximum number of workers that sandboxes share. */
   readonly maxWorkers: number;
   /** Default of the option `thread`. */

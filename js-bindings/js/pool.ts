@@ -13,7 +13,7 @@
 import { startCaller } from "./caller_worker.js";
 import { hasJspi } from "./suspension.js";
 import type { Call, Cancel, Create, SandboxReport, SandboxResponse, WorkerInput, WorkerOutput } from "./messages.js";
-import { MESSAGE_COUNT, RUNNING_SANDBOX, SHARED_SLOTS, SPINS } from "./messages.js";
+import { MESSAGE_COUNT, RECEIVED_COUNT, RESULT_COUNT, RUNNING_SANDBOX, SHARED_SLOTS, SPINS } from "./messages.js";
 import type { Compiler } from "./module_cache.js";
 import { SHELL, cachedModules } from "./module_cache.js";
 import type { Platform, SandboxWorker } from "./platform.js";
@@ -377,8 +377,12 @@ export class PoolWorker {
     this.#worker.send(message, moved);
     // It may wait for messages while a guest is on the stack.
     if (this.shared !== undefined) Atomics.notify(this.shared, MESSAGE_COUNT);
-    if ("method" in message && this.#spin?.spins === true && this.#runsAlone) this.#platform.stayAwake?.(AWAKE_MS);
+    if ("method" in message && this.#spin?.spins === true && this.#runsAlone) this.#platform.stayAwake?.(AWAKE_MS, this.#isReceived);
   }
+
+  /** True if the worker has received all messages. */
+  readonly #isReceived = (): boolean =>
+    this.shared !== undefined && Atomics.load(this.shared, RECEIVED_COUNT) === Atomics.load(this.shared, MESSAGE_COUNT);
 
   countRunning(change: number): void {
     this.running += change;
@@ -484,7 +488,8 @@ export class PoolWorker {
     calledAt = performance.now();
     const spin = this.#spin;
     if (spin === undefined || this.shared === undefined) return;
-    if (spin.spins) this.#platform.stayAwake?.(0);
+    Atomics.add(this.shared, RESULT_COUNT, 1);
+    if (spin.spins) this.#platform.maySleep?.();
     const runsAlone = this.#runsAlone;
     if (runsAlone) spin.record(calledAt - sentAt);
     Atomics.store(this.shared, SPINS, runsAlone && spin.spins ? 1 : 0);

@@ -13,7 +13,7 @@ import * as kernel from "./kernel.js";
 import type {
   Call, Changes, Create, Drop, Failure, KernelOptions, PackWork, SandboxResponse, Setup, WorkerInput, WorkerOutput,
 } from "./messages.js";
-import { BUSY_MS, CANCEL_SLOTS, MESSAGE_COUNT, RUNNING_SANDBOX, SPINS } from "./messages.js";
+import { BUSY_MS, CANCEL_SLOTS, MESSAGE_COUNT, RECEIVED_COUNT, RESULT_COUNT, RUNNING_SANDBOX, SPINS } from "./messages.js";
 import type { PackHost } from "./packs.js";
 import { PAGE } from "./packs.js";
 import { PackagePrograms } from "./programs.js";
@@ -61,11 +61,11 @@ interface HostedSandbox {
 const WARM_UP = 2 ** 31 - 1;
 
 /**
- * Milliseconds for which the worker looks for the next call after a result, if the last one came quickly. Collecting the owner's
- * garbage takes less. On two cores, Linux often wakes a sleeping thread on the core of the thread that wakes it; it runs when that
- * one sleeps.
+ * Milliseconds for which the worker looks for the next call after a result, if the last one came quickly: until the owner has received
+ * the result, and then. Collecting the owner's garbage takes less. An owner that has not received it may share the core of the
+ * worker: on two cores, Linux often wakes a sleeping thread on the core of the thread that wakes it.
  */
-const SPIN_MS = 1;
+const SPIN_MS = { first: 0.1, received: 1 };
 /** Milliseconds within which a call follows a result quickly. */
 const QUICK_MS = 0.3;
 /** Milliseconds between two reports that the worker is busy. */
@@ -154,11 +154,14 @@ class WorkerServer {
   }
 
   /** Looks for the next message for a moment: waking a thread takes as long as a short command. */
-  #spin({ memory, slot, take }: SyncMailbox): void {
+  #spin({ memory, slot, take }: SyncMailbox, resultCount: number): void {
     if (Atomics.load(memory, SPINS) === 0) return;
-    const until = this.#resultAt + SPIN_MS;
+    let until = this.#resultAt + SPIN_MS.first;
     while (now() < until) {
-      if (Atomics.load(memory, slot) === this.#seen) continue;
+      if (Atomics.load(memory, slot) === this.#seen) {
+        if (Atomics.load(memory, RESULT_COUNT) !== resultCount) until = this.#resultAt + SPIN_MS.received;
+        continue;
+      }
       const message = take();
       if (message === undefined) continue;
       this.#hasMessages();
@@ -235,6 +238,7 @@ class WorkerServer {
     const count = Atomics.load(this.#shared, MESSAGE_COUNT);
     const isNew = count !== this.#seen;
     this.#seen = count;
+    Atomics.store(this.#shared, RECEIVED_COUNT, count);
     return isNew;
   }
 
@@ -311,9 +315,10 @@ class WorkerServer {
       // Changes are sent with the result, so that the caller never sees the effects of a call whose changes could be lost.
       const changes = target.changes() as Changes | undefined;
       const result = { type: "result", sandbox, id, value, changes, cpuTimeMs: cpuTimeMs(sandbox) } as const;
+      const resultCount = this.#shared === undefined ? 0 : Atomics.load(this.#shared, RESULT_COUNT);
       port.send(result, changes && [changes.bytes.buffer as ArrayBuffer]);
       this.#resultAt = now();
-      if (this.#isSequence && this.#mailbox !== undefined && isIdle()) this.#spin(this.#mailbox);
+      if (this.#isSequence && this.#mailbox !== undefined && isIdle()) this.#spin(this.#mailbox, resultCount);
     } catch (error) {
       // A trap leaves the kernel inconsistent: the owner starts a new worker.
       if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error, sandbox);
