@@ -10,9 +10,7 @@ import type { Listener, SandboxWorker } from "./platform.js";
 import { randomBytes } from "./random.node.js";
 import { REUSE, reuse } from "./reuse.node.js";
 import type { Timer } from "./time.js";
-
-/** Maximum delay of a timer, in milliseconds. */
-const LONG_MS = 2 ** 31 - 1;
+import { MAX_TIMER_MS } from "./timer_limit.js";
 
 type Job = () => void;
 
@@ -43,7 +41,7 @@ class NodeLoop implements CallerLoop {
 
   hold(hold: boolean): void {
     if (hold) {
-      this.#held ??= setInterval(() => {}, LONG_MS);
+      this.#held ??= setInterval(() => {}, MAX_TIMER_MS);
     } else {
       clearInterval(this.#held);
       this.#held = undefined;

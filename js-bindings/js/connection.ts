@@ -32,6 +32,7 @@ import type { ExecuteResult } from "./protocol.js";
 import { messageOf } from "./error_message.js";
 import { Requests } from "./requests.js";
 import { OutputListener } from "./output.js";
+import { MAX_TIMER_MS } from "./timer_limit.js";
 import type { SandboxUsage } from "./usage.js";
 
 /** Wall time of a command without a timeout, in milliseconds; as in `core/src/limits.rs`. */
@@ -42,9 +43,6 @@ const GRACE_MS = 2_000;
 const TERMINATION_MS = 2_000;
 /** Method that ends the processes of a sandbox which is closed. */
 const TERMINATE = "terminate";
-/** Maximum delay of a timer, in milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** Methods that stream output and can be cancelled. */
 const COMMANDS = ["execute", "pythonRun"];
 

@@ -13,7 +13,7 @@ import { CpuShare } from "./cpu_share.js";
 import type { EngineListener } from "./engine_events.js";
 import { listener, setListener } from "./engine_events.js";
 import * as kernel from "./kernel.js";
-import { MAX_TIMER_MS, stopAlarm } from "./kernel_timers.js";
+import { stopAlarm } from "./kernel_timers.js";
 import type { PackagePrograms, Program } from "./programs.js";
 import { Programs } from "./programs.js";
 import { preinitMemory } from "./pack_memory.js";
@@ -26,6 +26,7 @@ import { PAGE } from "./packs.js";
 import type { SandboxQueue } from "./run_queue.js";
 import { RunQueue, sandboxQueue } from "./run_queue.js";
 import type { Timer } from "./time.js";
+import { MAX_TIMER_MS } from "./timer_limit.js";
 import { monotonic as now, queueMicrotask, sleep, startTimeout, yieldToEventLoop } from "./time.js";
 
 // Imports of the kernel's module that other files implement.

@@ -11,9 +11,7 @@ import type { Gateway, Reply } from "./gateway.js";
 import type { FailureKind } from "./gateway_failure.js";
 import { GatewayFailure } from "./gateway_failure.js";
 import type { OutgoingRequest } from "./messages.js";
-
-/** Maximum delay of a timer, in milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+import { MAX_TIMER_MS } from "./timer_limit.js";
 
 export const gateway: Gateway = {
   byName: false,

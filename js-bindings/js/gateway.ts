@@ -3,6 +3,7 @@
 import { GatewayFailure } from "./gateway_failure.js";
 import type { FailureKind } from "./gateway_failure.js";
 import type { OutgoingRequest, ReplyHead } from "./messages.js";
+import { MAX_TIMER_MS } from "./timer_limit.js";
 
 /** A response: its head, and its body in chunks. */
 export interface Reply {
@@ -23,9 +24,6 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** Headers of the transfer encoding, which `fetch` has already decoded. */
 const UNDONE = ["content-encoding", "content-length", "transfer-encoding"];
-
-/** Maximum delay of a timer, in milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const encoder = new TextEncoder();
 

@@ -3,9 +3,7 @@
 import * as kernel from "./kernel.js";
 import type { Timer } from "./time.js";
 import { monotonic as now, startTimeout } from "./time.js";
-
-/** Maximum delay of a timer, in milliseconds. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+import { MAX_TIMER_MS } from "./timer_limit.js";
 
 type Timers = Map<number, Timer>;
 

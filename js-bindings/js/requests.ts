@@ -3,6 +3,7 @@
 import type { Gateway } from "./gateway.js";
 import { GatewayFailure } from "./gateway_failure.js";
 import type { HostRequest, OutgoingRequest, HostResponse } from "./messages.js";
+import { MAX_TIMER_MS } from "./timer_limit.js";
 
 export class Requests {
   /** `undefined` before the worker is started. */
@@ -95,7 +96,7 @@ class PendingRequest {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       const fail = () => reject(new GatewayFailure("timeout", `cannot resolve ${name}: timeout`));
-      timer = setTimeout(fail, Math.min(withinMs, 2 ** 31 - 1));
+      timer = setTimeout(fail, Math.min(withinMs, MAX_TIMER_MS));
     });
     try {
       const addresses = await Promise.race([gateway.resolve(name, signal), late]);
