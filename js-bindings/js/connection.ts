@@ -5,33 +5,34 @@
  * in the same or another worker, with the files as of the last completed call.
  */
 
+import type { PortEndpoint } from "./agent_backend.js";
 import { defined } from "./check.js";
-import type { SandboxErrorCode } from "./error.js";
+import { NeighbourError, WorkerTimeoutError, abortedError, closedError, movedError, toSandboxError } from "./connection_error.js";
+import { CreationState } from "./creation_state.js";
 import { SandboxError } from "./error.js";
+import { messageOf } from "./error_message.js";
 import type { Gateway } from "./gateway.js";
 import { fetchGateway } from "./gateway.js";
-import { HostCalls } from "./host_calls.js";
-import { hasJspi } from "./suspension.js";
-import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, PortEvent, SandboxReport } from "./messages.js";
+import { HostHandlers } from "./host_handlers.js";
+import type { HostResponse, KernelOptions, SandboxReport } from "./messages.js";
 import { CANCEL_SLOTS } from "./messages.js";
-import type { PortEndpoint } from "./agent_backend.js";
 import type { Checked, Command, ExecuteOptions, OutputChunk } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
+import { OutputListener } from "./output.js";
 import { rewriteModule } from "./pack_work.js";
 import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite } from "./platform.js";
-import type { PoolWorker, Seat, Thread } from "./pool.js";
+import type { PoolWorker, Seat } from "./pool.js";
 import { takeSeat } from "./pool.js";
-import { randomId } from "./random_id.js";
 import type { PortStream } from "./port_streams.js";
-import { PortStreams } from "./port_streams.js";
 import { ExposedPorts } from "./ports.js";
 import type { ProcessInfo, ProcessKey, ProcessOptions, ProcessOutput } from "./process.js";
 import { ProcessRegistry, replyOfLost } from "./process_registry.js";
 import type { ExecuteResult } from "./protocol.js";
-import { messageOf } from "./error_message.js";
-import { Requests } from "./requests.js";
-import { OutputListener } from "./output.js";
+import { randomId } from "./random_id.js";
+import { cancelledResult, notStartedResult, timeoutResult } from "./stopped_result.js";
+import { hasJspi } from "./suspension.js";
+import { ThreadChoice } from "./thread_choice.js";
 import { MAX_TIMER_MS } from "./timer_limit.js";
 import type { SandboxUsage } from "./usage.js";
 
@@ -94,30 +95,16 @@ const MAX_MOVED_BYTES = 8 << 20;
  * a worker share its 4 GiB.
  */
 const MAX_SHARED_BYTES = 64 << 20;
-/** Maximum number of completed calls after which a separated sandbox returns to the pool. */
-const MAX_TRIAL = 1024;
 /** Attempts to create a sandbox whose worker fails because of another one. */
 const CREATE_ATTEMPTS = 3;
 /** Options that the kernel cannot reject: all their values have been checked, and the initial files do not depend on them. */
 const SAFE_OPTIONS = ["shellMode", "limits"];
 const SAFE_LIMITS = ["wallTimeMs", "cpuTimeMs", "outputBytes", "moduleBytes"];
 
-/** The worker failed because of another sandbox. */
-class NeighbourError extends Error {}
-
-/** The worker did not end a command in time. */
-class WorkerTimeoutError extends SandboxError {
-  constructor() {
-    super("the sandbox was restarted because a command did not end; files are as of the last completed call", "RESTARTED");
-  }
-}
-
 /** The seat of a sandbox in a worker, and the handlers of its requests to the application. */
 interface SeatState {
   readonly seat: Seat;
-  readonly tools: HostCalls;
-  readonly requests: Requests;
-  readonly ports: PortStreams;
+  readonly handlers: HostHandlers;
 }
 
 /** The number of the last call, interpreter or connection in this process. */
@@ -129,11 +116,9 @@ export class Connection {
   readonly #platform: Platform;
   readonly #checked: Checked;
   readonly #pending = new Map<number, Pending>();
-  #thread: Thread;
-  #options: KernelOptions;
+  readonly #choice: ThreadChoice;
+  readonly #creation: CreationState;
   #gateway: Gateway | undefined;
-  #changes: Uint8Array[] = [];
-  #changeBytes = 0;
   #state: SeatState | undefined;
   /** Set while a sandbox is created in a worker. */
   #opened: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
@@ -149,12 +134,6 @@ export class Connection {
   /** Set when the sandbox is closed. */
   #closing: Promise<void> | undefined;
   #id = "";
-  /** Processor time in milliseconds, as of the last result. */
-  #cpuTimeMs = 0;
-  /** Calls that a separated sandbox has to complete before it returns to the pool; 0 if it is not separated. */
-  #trial = 0;
-  /** Number of them the next time: it doubles, so that a sandbox which harms others does so ever more rarely. */
-  #nextTrial = 1;
   /** The worker that the sandbox warms up. */
   readonly #warmed: PoolWorker | undefined;
 
@@ -162,8 +141,8 @@ export class Connection {
     this.#platform = platform;
     this.#warmed = warmed;
     this.#checked = checked;
-    this.#thread = checked.thread;
-    this.#options = checked.kernel;
+    this.#choice = new ThreadChoice(checked.thread);
+    this.#creation = new CreationState(checked.kernel);
     this.exposed = new ExposedPorts({
       listen: (hostPort, connect) => platform.listen(hostPort, connect),
       connectPort: (port, waits, signal) => this.connectPort(port, waits, signal),
@@ -182,11 +161,6 @@ export class Connection {
 
   get isOpen(): boolean {
     return this.#isOpen;
-  }
-
-  /** True if the sandbox has state that only its worker holds. */
-  get #copiesOnWrite(): boolean {
-    return this.#options.mounts?.some(({ mode }) => mode === "copyOnWrite") ?? false;
   }
 
   /** Creates the sandbox in a worker and waits until it is ready. */
@@ -213,24 +187,28 @@ export class Connection {
     // The worker may fail before `opened` is awaited below.
     opened.catch(() => {});
     const state = this.#start();
-    if (!this.#isOpen && state.seat.isResponsive && cannotFail(this.#options, this.#checked)) return this.#createAhead(state);
+    const creation = this.#creation;
+    if (!this.#isOpen && state.seat.isResponsive && cannotFail(creation.options, this.#checked)) return this.#createAhead(state);
     try {
       await state.seat.ready;
-      if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
+      if (creation.options.network !== undefined) this.#gateway ??= await this.#makeGateway();
       const packs = await this.#packs();
-      const [create, changes, cpuTimeMs] = [state.seat.sandbox, this.#changes, this.#cpuTimeMs];
-      state.seat.send({ create, options: this.#options, packs, changes, cpuTimeMs });
+      const { options, changes, cpuTimeMs } = creation;
+      state.seat.send({ create: state.seat.sandbox, options, packs, changes, cpuTimeMs });
       await opened;
     } catch (error) {
       if (this.#state === state) this.#state = undefined;
-      stopState(state, closedError());
+      state.handlers.stop(closedError());
       void state.seat.leave(false);
       throw error;
     } finally {
       this.#opened = undefined;
     }
     // The directory may have changed by the time the sandbox is restarted.
-    if (this.#options.seedDirectory !== undefined) this.#startFrom((await this.#callNow<{ bytes: Uint8Array }>("snapshot", [])).bytes);
+    if (creation.options.seedDirectory !== undefined) {
+      const { bytes } = await this.#callNow<{ bytes: Uint8Array }>("snapshot", []);
+      creation.startFrom(bytes);
+    }
     if (this.#pending.size === 0) state.seat.hold(false);
   }
 
@@ -240,8 +218,9 @@ export class Connection {
    */
   #createAhead({ seat }: SeatState): void {
     this.#opened = undefined;
-    this.#id = this.#options.id = randomId(this.#platform);
-    seat.send({ create: seat.sandbox, options: this.#options, packs: [], changes: [], cpuTimeMs: 0 });
+    const { options } = this.#creation;
+    this.#id = options.id = randomId(this.#platform);
+    seat.send({ create: seat.sandbox, options, packs: [], changes: [], cpuTimeMs: 0 });
     seat.expectReady();
     seat.hold(false);
   }
@@ -253,7 +232,7 @@ export class Connection {
     const rewrite: Rewrite = (module, code, pages) => rewriteModule(this.#platform, module, code, pages);
     const located = await Promise.all(packs.map((pack) => this.#platform.pack(pack, rewrite)));
     if (preinit !== undefined) located.push(preinit);
-    this.#options = { ...this.#options, packs: located.map(({ settings }) => settings) };
+    this.#creation.options = { ...this.#creation.options, packs: located.map(({ settings }) => settings) };
     return located.map(({ location }) => location);
   }
 
@@ -262,7 +241,7 @@ export class Connection {
   }
 
   #start(): SeatState {
-    const seat: Seat = takeSeat(this.#platform, this.#thread, {
+    const seat: Seat = takeSeat(this.#platform, this.#choice.thread, {
       report: (report) => {
         if (this.#state?.seat === seat) this.#report(report, this.#state);
       },
@@ -273,12 +252,8 @@ export class Connection {
     const respond = (response: HostResponse) => {
       if (this.#state?.seat === seat) seat.send({ sandbox: seat.sandbox, response });
     };
-    this.#state = {
-      seat,
-      tools: new HostCalls(this.#checked.tools, respond),
-      requests: new Requests(() => this.#gateway, respond),
-      ports: new PortStreams(respond, (isKept) => seat.keep(isKept)),
-    };
+    const handlers = new HostHandlers(this.#checked.tools, () => this.#gateway, respond, (isKept) => seat.keep(isKept));
+    this.#state = { seat, handlers };
     return this.#state;
   }
 
@@ -293,11 +268,11 @@ export class Connection {
       case "dropped":
         return;
       case "result": {
-        this.#recordChanges(report.changes);
-        this.#cpuTimeMs = report.cpuTimeMs;
+        this.#creation.record(report.changes);
+        this.#creation.cpuTimeMs = report.cpuTimeMs;
         const pending = this.#complete(report.id);
         pending?.onResult?.(report.value);
-        this.#countTrial(state);
+        if (this.#choice.returnsToPool(() => this.#isMovable)) this.#leave(state);
         return pending?.resolve(report.value);
       }
       case "error":
@@ -307,20 +282,8 @@ export class Connection {
         return this.#pending.get(report.id)?.onOutput?.({ stream: stderr ? "stderr" : "stdout", bytes });
       }
       case "request":
-        return handleRequest(state, report.request);
+        return state.handlers.handle(report.request);
     }
-  }
-
-  #recordChanges(changes: Changes | undefined): void {
-    if (changes === undefined) return;
-    if (changes.merged) this.#forgetChanges();
-    this.#changes.push(changes.bytes);
-    this.#changeBytes += changes.bytes.length;
-  }
-
-  #forgetChanges(): void {
-    this.#changes = [];
-    this.#changeBytes = 0;
   }
 
   #complete(id: number): Pending | undefined {
@@ -334,14 +297,14 @@ export class Connection {
     const reason = messageOf(cause);
     if (this.#closing !== undefined) {
       const error = new SandboxError(`the worker of the sandbox has ended: ${reason}`, "CLOSED");
-      stopState(this.#state, error);
+      this.#state?.handlers.stop(error);
       this.#state = undefined;
       return this.#reject(error);
     }
-    if (isCause) this.#separate();
+    if (isCause) this.#choice.separateForTrial();
     if (this.#opened !== undefined) {
       const message = `cannot start the worker of the sandbox: ${reason}`;
-      const isNeighbour = this.#thread !== "own" && !isCause;
+      const isNeighbour = this.#choice.thread !== "own" && !isCause;
       this.#opened.reject(isNeighbour ? new NeighbourError(message) : new Error(message));
       return;
     }
@@ -351,7 +314,7 @@ export class Connection {
 
   /** Returns a clause for error messages that names the state lost with a worker. */
   #lossNote(): string {
-    return this.#copiesOnWrite ? ", and changes in copy-on-write mounts are lost" : "";
+    return this.#creation.copiesOnWrite ? ", and changes in copy-on-write mounts are lost" : "";
   }
 
   /** Ends the sandbox in its worker. It is created again with the next call. Pending calls reject with `why`. */
@@ -360,41 +323,23 @@ export class Connection {
     this.#state = undefined;
     this.#hasInterpreters = false;
     this.#processes.workerEnded();
-    this.#options.id = this.#id;
-    stopState(state, why);
+    this.#creation.options.id = this.#id;
+    state?.handlers.stop(why);
     const left = state?.seat.leave(this.#pending.size > 0);
     this.#recreate = async () => {
-      if (await left) this.#separate();
+      if (await left) this.#choice.separateForTrial();
       await this.open();
     };
     // A separate worker takes a while to start. The next call reports an error.
-    if (this.#checked.thread === "own") this.#opening().catch(() => {});
+    if (this.#choice.required === "own") this.#opening().catch(() => {});
     this.#reject(why);
   }
 
-  /**
-   * Gives a sandbox of the pool a separate worker, because it was running in one that failed. It returns to the pool after some
-   * completed calls: the worker may have failed for another reason.
-   */
-  #separate(): void {
-    if (this.#thread !== "pool") return;
-    this.#thread = "own";
-    this.#trial = this.#nextTrial;
-    this.#nextTrial = Math.min(2 * this.#nextTrial, MAX_TRIAL);
-  }
-
-  /** Counts a completed call of a separated sandbox. After the last one, the next call creates the sandbox in the pool. */
-  #countTrial(state: SeatState): void {
-    if (this.#trial === 0) return;
-    if (this.#trial > 1 || !this.#isMovable) {
-      this.#trial = Math.max(this.#trial - 1, 1);
-      return;
-    }
-    this.#trial = 0;
-    this.#thread = "pool";
-    this.#options.id = this.#id;
+  /** Ends the sandbox in its worker, which no call needs. The next call creates it in another one. */
+  #leave(state: SeatState): void {
+    this.#creation.options.id = this.#id;
     this.#state = undefined;
-    stopState(state, movedError());
+    state.handlers.stop(movedError());
     this.#recreate = () => this.open();
     void state.seat.leave(false);
   }
@@ -424,33 +369,28 @@ export class Connection {
       await ready;
       if (ready !== this.#ready || this.#recreate !== undefined) continue;
       const state = this.#state;
-      if (state === undefined || this.#thread !== "pool" || !this.#isMovable) return send();
-      if (this.#heldBytes > MAX_SHARED_BYTES) {
-        [this.#thread, this.#trial] = ["own", 0];
+      if (state === undefined || this.#choice.thread !== "pool" || !this.#isMovable) return send();
+      if (this.#creation.bytes > MAX_SHARED_BYTES) {
+        this.#choice.separateForEver();
         this.#move(state);
         continue;
       }
       const isTurn = hasJspi() ? !state.seat.isCrowded : await state.seat.waitForTurn();
       if (ready !== this.#ready || this.#recreate !== undefined) continue;
-      if (isTurn || !this.#isMovable || this.#heldBytes > MAX_MOVED_BYTES) return send();
+      if (isTurn || !this.#isMovable || this.#creation.bytes > MAX_MOVED_BYTES) return send();
       this.#move(state);
     }
   }
 
   /** True if another worker can continue from the options and the changes. */
   get #isMovable(): boolean {
-    const isUsed = this.#hasInterpreters || this.#processes.isUsed || this.#state?.ports.isUsed === true;
-    return this.#pending.size === 0 && !isUsed && !this.#copiesOnWrite;
-  }
-
-  /** Bytes from which another worker would continue. */
-  get #heldBytes(): number {
-    return this.#changeBytes + (this.#options.snapshot?.length ?? 0);
+    const isUsed = this.#hasInterpreters || this.#processes.isUsed || this.#state?.handlers.ports.isUsed === true;
+    return this.#pending.size === 0 && !isUsed && !this.#creation.copiesOnWrite;
   }
 
   #move(state: SeatState): void {
-    this.#options.id = this.#id;
-    stopState(state, movedError());
+    this.#creation.options.id = this.#id;
+    state.handlers.stop(movedError());
     this.#recreate = () => this.open();
     const ready = this.#opening();
     ready.catch(() => {});
@@ -466,7 +406,7 @@ export class Connection {
   /** Returns the resources in use. */
   async usage(signal: AbortSignal | undefined): Promise<SandboxUsage> {
     const usage = await this.callUntil<Omit<SandboxUsage, "cpuTimeMs">>(signal, "usage", []);
-    return { ...usage, cpuTimeMs: this.#cpuTimeMs };
+    return { ...usage, cpuTimeMs: this.#creation.cpuTimeMs };
   }
 
   /** Calls a method of the kernel's sandbox. */
@@ -565,7 +505,7 @@ export class Connection {
     const number = ++lastNumber;
     let stream: PortStream | undefined;
     const onCall = () => {
-      stream = this.#state?.ports.add(number);
+      stream = this.#state?.handlers.ports.add(number);
       // It was aborted while the call waited for its worker.
       if (signal?.aborted) stream?.close();
     };
@@ -593,16 +533,13 @@ export class Connection {
 
   async #run<T extends ExecuteResult>(method: string, args: readonly unknown[], input: ExecuteOptions): Promise<T> {
     const options = checkExecuteOptions(input);
-    if (options.signal?.aborted) {
-      const output = "tidebox: the command was not started: its caller had cancelled it\n";
-      return { ...messageOnlyResult(output), exitCode: 137, stoppedBy: "cancelled" } as ExecuteResult as T;
-    }
+    if (options.signal?.aborted) return notStartedResult() as T;
     return this.#withSeat(() => this.#runNow<T>(method, args, options));
   }
 
   async #runNow<T extends ExecuteResult>(method: string, args: readonly unknown[], input: ExecuteOptions): Promise<T> {
     const { onOutput, onStdout, onStderr, signal, ...options } = input;
-    const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
+    const limit = options.timeoutMs ?? this.#creation.options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
     const state = this.#state;
     const onTimeout = () => {
       if (this.#state === state) this.#restart(new WorkerTimeoutError());
@@ -631,7 +568,7 @@ export class Connection {
       return (listener?.finish(result) ?? result) as T;
     } catch (error) {
       if (!(error instanceof WorkerTimeoutError)) throw error;
-      return (signal?.aborted ? this.#cancelledResult() : this.#timeoutResult(limit)) as T;
+      return (signal?.aborted ? cancelledResult(this.#lossNote()) : timeoutResult(limit, this.#lossNote())) as T;
     } finally {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
@@ -645,23 +582,9 @@ export class Connection {
     this.#processes.started({ id: process, command: line, startedMs: Date.now(), writtenBytes: 0, running: true, exitCode: null });
   }
 
-  #timeoutResult(limit: number): ExecuteResult {
-    const output =
-      `tidebox: the command was stopped because it ran for ${limit} ms, with all other running commands; ` +
-      `files are as of the last completed call${this.#lossNote()}\n`;
-    return { ...messageOnlyResult(output), exitCode: 124, stoppedBy: "timeout" };
-  }
-
-  #cancelledResult(): ExecuteResult {
-    const output =
-      "tidebox: the command was stopped because its caller cancelled it, with all other running commands; " +
-      `files are as of the last completed call${this.#lossNote()}\n`;
-    return { ...messageOnlyResult(output), exitCode: 137, stoppedBy: "cancelled" };
-  }
-
   /** Throws if the operation would silently lose changes. */
   checkSnapshotable(operation: string): void {
-    if (!this.#copiesOnWrite) return;
+    if (!this.#creation.copiesOnWrite) return;
     const message = `cannot ${operation} a sandbox with copy-on-write mounts: snapshots do not include their changes; copy the files out instead`;
     throw new SandboxError(message, "UNSUPPORTED");
   }
@@ -669,17 +592,7 @@ export class Connection {
   /** Restores a snapshot. Later changes are relative to it. */
   async restore(bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) throw abortedError(signal);
-    const onResult = () => {
-      this.#startFrom(bytes);
-      this.#forgetChanges();
-    };
-    await this.call<void>("restore", [bytes], { onResult });
-  }
-
-  /** A replacement worker starts from this snapshot and without the initial files of the options. */
-  #startFrom(snapshot: Uint8Array): void {
-    const { files: _, tar: __, seedDirectory: ___, ...options } = this.#options;
-    this.#options = { ...options, snapshot };
+    await this.call<void>("restore", [bytes], { onResult: () => this.#creation.startFrom(bytes) });
   }
 
   /** Resolves when processes have ended; without any, the sandbox is closed synchronously. */
@@ -699,8 +612,8 @@ export class Connection {
     if (this.#processes.isUsed && this.#state !== undefined) hasCalls = await this.#terminate();
     const state = this.#state;
     this.#state = undefined;
-    this.#forgetChanges();
-    stopState(state, error);
+    this.#creation.forgetChanges();
+    state?.handlers.stop(error);
     void state?.seat.leave(hasCalls);
     this.#reject(error);
     await exposed;
@@ -721,53 +634,8 @@ export class Connection {
   }
 }
 
-function handleRequest({ tools, requests, ports }: SeatState, request: HostRequest): void {
-  if (isPortEvent(request)) ports.handle(request);
-  else if (request.type.startsWith("tool")) tools.handle(request);
-  else requests.handle(request);
-}
-
-function isPortEvent(request: HostRequest): request is PortEvent {
-  return request.type.startsWith("port");
-}
-
 /** True if the kernel cannot reject the options of a sandbox. */
 function cannotFail(options: KernelOptions, { packs, preinit }: Checked): boolean {
   const isSafe = Object.keys(options).every((name) => SAFE_OPTIONS.includes(name));
   return isSafe && Object.keys(options.limits ?? {}).every((name) => SAFE_LIMITS.includes(name)) && packs.length === 0 && preinit === undefined;
-}
-
-function closedError(): SandboxError {
-  return new SandboxError("the sandbox was closed", "CLOSED");
-}
-
-/** For what a sandbox that moves does not have. */
-function movedError(): SandboxError {
-  return new SandboxError("the sandbox was restarted in another worker", "RESTARTED");
-}
-
-function abortedError(signal: AbortSignal): SandboxError {
-  return new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal.reason });
-}
-
-/** Result of a command whose worker was terminated: its output is lost, only the message remains. */
-function messageOnlyResult(output: string) {
-  const stderrBytes = new TextEncoder().encode(output);
-  return { output, stdout: "", stderr: output, stdoutBytes: new Uint8Array(0), stderrBytes, truncated: false };
-}
-
-/** Stops the handlers of a sandbox's requests, and its connections. */
-function stopState(state: SeatState | undefined, why: SandboxError): void {
-  state?.tools.stop();
-  state?.requests.stop();
-  state?.ports.stop(why);
-}
-
-const CODES: Readonly<Record<string, SandboxErrorCode>> = {
-  closed: "CLOSED", invalid_request: "INVALID_OPTIONS", file_operation_failed: "FILE_OPERATION_FAILED", unsupported: "UNSUPPORTED",
-  quota_exceeded: "QUOTA_EXCEEDED", unavailable: "UNAVAILABLE", timeout: "TIMEOUT",
-};
-
-function toSandboxError({ kind, message }: Failure): SandboxError {
-  return new SandboxError(message, CODES[kind] ?? "FILE_OPERATION_FAILED");
 }
