@@ -1,4 +1,4 @@
-/** Errors of calls that a worker did not complete. */
+/** Errors of calls that were not completed. */
 
 import type { SandboxErrorCode } from "./error.js";
 import { SandboxError } from "./error.js";

@@ -53,7 +53,7 @@ export interface Platform {
    * waking a thread takes as long as a short command. Ends after a tenth of that unless `isExpected`. Absent if the platform cannot.
    */
   readonly stayAwake?: ((milliseconds: number, isExpected: () => boolean) => void) | undefined;
-  /** Ends that. */
+  /** Ends {@link stayAwake} early. */
   readonly maySleep?: () => void;
   /** Maximum number of workers that sandboxes share. */
   readonly maxWorkers: number;

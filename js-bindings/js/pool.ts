@@ -338,7 +338,7 @@ export class PoolWorker {
     return workers.some((worker) => worker.running === 0) || mayStartWorker(this.#platform, this);
   }
 
-  /** True if no other sandbox runs: then active waiting takes no time from others. */
+  /** True if no other sandbox of the pool runs: then active waiting takes no time from others. */
   get #runsAlone(): boolean {
     return this.running <= 1 && workers.every((worker) => worker === this || worker.running === 0);
   }

@@ -2,6 +2,7 @@
 /** Servers in a local sandbox: connections to them, and ports of this computer that lead to them. */
 
 import { checkKeys, invalidOptions } from "./check.js";
+import { abortedError, closedError } from "./connection_error.js";
 import { SandboxError } from "./error.js";
 import type { CallOptions } from "./options.js";
 import { checkSignal } from "./options.js";
@@ -102,8 +103,7 @@ export class ExposedPorts {
     this.#open.add(exposed);
     if (!this.#isClosed && signal?.aborted !== true) return exposed;
     await close();
-    if (this.#isClosed) throw new SandboxError("the sandbox was closed", "CLOSED");
-    throw new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal?.reason });
+    throw this.#isClosed || signal === undefined ? closedError() : abortedError(signal);
   }
 
   /** Returns the address of a port. It remains until the sandbox is closed. */

@@ -2,6 +2,7 @@
 
 import type { BackendConnection, PortEndpoint } from "./agent_backend.js";
 import { defined } from "./check.js";
+import { abortedError } from "./connection_error.js";
 import type { SandboxErrorCode } from "./error.js";
 import { SandboxError } from "./error.js";
 import type { Command, ExecuteOptions } from "./options.js";
@@ -103,11 +104,10 @@ export class RemoteConnection implements BackendConnection {
   async callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T> {
     const call = () => (this.#sandbox as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method]!(...args);
     if (!signal) return callModule<T>(call);
-    const aborted = () => new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal.reason });
-    if (signal.aborted) throw aborted();
+    if (signal.aborted) throw abortedError(signal);
     let stop = () => {};
     const input = new Promise<never>((_, reject) => {
-      stop = () => reject(aborted());
+      stop = () => reject(abortedError(signal));
       signal.addEventListener("abort", stop, { once: true });
     });
     try {

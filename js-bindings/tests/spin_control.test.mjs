@@ -63,3 +63,19 @@ test("the choice follows a change of the load", () => {
   shareOf(() => 0.15, () => 0.25, control);
   assert.ok(shareOf(() => 0.15, () => 0.25, control) < 0.2);
 });
+
+const inNode = globalThis.process?.versions?.node !== undefined && globalThis.Deno === undefined && globalThis.document === undefined;
+
+test("the event loop does not wait actively for a thread that does not run", { skip: inNode ? false : "only Node waits actively" }, async (t) => {
+  const { node } = await import(new URL("platform.node.js", import.meta.resolve("tidebox")));
+  if (node.stayAwake === undefined) return t.skip("with one core no thread waits actively");
+  /** Returns the milliseconds for which the event loop is awake while a message is expected for up to 400. */
+  const awakeFor = async (isExpected) => {
+    const { active } = performance.eventLoopUtilization();
+    node.stayAwake(400, isExpected);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return performance.eventLoopUtilization().active - active;
+  };
+  const [expected, unexpected] = [await awakeFor(() => true), await awakeFor(() => false)];
+  assert.ok(unexpected < expected / 2, `${unexpected} of ${expected} ms`);
+});
