@@ -31,8 +31,9 @@ impl Parser<'_> {
         self.failed.insert((at, attempt));
     }
 
-    /// Forgets failures at and after an offset, whose text changes.
-    pub(super) fn forget_failures(&mut self, from: usize) {
+    /// Forgets what was read at and after an offset, whose text changes.
+    pub(super) fn forget_text(&mut self, from: usize) {
         self.failed.retain(|(at, _)| *at < from);
+        self.bodies.retain(|at, _| *at < from);
     }
 }

@@ -19,7 +19,7 @@ impl Parser<'_> {
     }
 
     fn read_body(&mut self, pending: Pending) -> Parse<()> {
-        let first_line = self.line;
+        let (start, first_line) = (self.pos, self.line);
         let begins = first_line.saturating_sub(1).max(pending.line);
         let pending = Pending { line: begins, ..pending };
         let mut text = Bytes::new();
@@ -43,17 +43,31 @@ impl Parser<'_> {
         let word = if pending.document.quoted {
             Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
         } else {
-            let mut inner = self.inner(&text, first_line);
-            match inner.whole_text() {
-                Err(error) if matches!(error.kind, SyntaxErrorKind::TooDeep) => return Err(error),
-                Err(error) => invalid_body(&text, &error),
-                // It is printed as it stands.
-                Ok(word) => Word { raw: text.as_slice().into(), ..word },
-            }
+            self.expanded_body(start, first_line, text)?
         };
         // The body is set once. A second parse of the same text has the same result.
         let _ = pending.document.body.set(word);
         Ok(())
+    }
+
+    /// The body at an offset, whose text is expanded. It may hold further here-documents: if it were read with each attempt to read
+    /// the text around it, that would take twice as long at each level. Such text is within a substitution.
+    fn expanded_body(&mut self, start: usize, line: u32, text: Bytes) -> Parse<Word> {
+        if let Some(word) = self.bodies.get(&start)
+            && *word.raw == *text
+        {
+            return Ok(word.clone());
+        }
+        let word = match self.inner(&text, line).whole_text() {
+            Err(error) if matches!(error.kind, SyntaxErrorKind::TooDeep) => return Err(error),
+            Err(error) => invalid_body(&text, &error),
+            // It is printed as it stands.
+            Ok(word) => Word { raw: text.into(), ..word },
+        };
+        if self.substitutions > 0 {
+            self.bodies.insert(start, word.clone());
+        }
+        Ok(word)
     }
 
     /// One line without its end. In an unquoted body a backslash before the end joins it with the next.

@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         let text = [before, with, after].concat();
         self.aliases.moved(end - start, with.len(), after.len());
         // Offsets in the following text have changed.
-        self.forget_failures(start);
+        self.forget_text(start);
         let (text, next) = texts.keep(text);
         self.src = text;
         self.texts = Some(next);

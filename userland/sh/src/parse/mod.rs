@@ -23,7 +23,7 @@ mod tests;
 pub(crate) mod token;
 mod word;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 pub(crate) use alias::Texts;
@@ -34,7 +34,7 @@ pub(crate) use quote::ansi_c;
 pub(crate) use simple::read_assignment;
 pub(crate) use subscript::{subscript_from_text, subscript_of_text, word_from_text};
 
-use crate::ir::{HereDoc, List};
+use crate::ir::{HereDoc, List, Word};
 use attempts::Attempt;
 
 /// Nesting of commands, words and expressions that every engine has room for.
@@ -89,6 +89,8 @@ pub(crate) struct Parser<'a> {
     unread: Vec<function::LazyFunctionBody>,
     /// Failed attempts, by offset.
     failed: BTreeSet<(usize, Attempt)>,
+    /// Expanded bodies of here-documents within substitutions, by offset.
+    bodies: BTreeMap<usize, Word>,
     /// The text was read before. Nothing in it is read a third time.
     is_second_reading: bool,
     /// Here-documents that ended with the text: the line they started at and the delimiter that was missing.
@@ -115,6 +117,7 @@ impl<'a> Parser<'a> {
             joined: 0,
             unread: Vec::new(),
             failed: BTreeSet::new(),
+            bodies: BTreeMap::new(),
             is_second_reading: false,
             unfinished: Vec::new(),
         }
@@ -153,6 +156,7 @@ impl<'a> Parser<'a> {
     /// The next line's commands, or `None` at the end of the text.
     pub(crate) fn next_list(&mut self) -> Parse<Option<List>> {
         self.failed.clear();
+        self.bodies.clear();
         loop {
             self.expand_alias();
             match self.peek() {

@@ -138,6 +138,10 @@ fn nested_text_is_not_read_twice_at_each_level() {
         ("echo ", "\"$[${a[$[", "", ""),
         ("echo \"", "${a%\"${b[", "", ""),
         ("cat <<A\n", "${a[$((", "", ""),
+        // Here-documents within such parameters.
+        ("echo ", "${a[$(cat <<A\n", "", ""),
+        ("echo ", "\"${a[\" <(cat <<A\n", "", ""),
+        ("echo ", "${a[$(cat <<A\n", "x\n", "\nA\n)]x}"),
         ("[[ a =~ ", "(${a[(", "", ""),
         // Words that look like assignments.
         ("", "a[$(", "", ")]"),
