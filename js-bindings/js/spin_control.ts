@@ -13,16 +13,12 @@ export const SHORT_MS = 0.3;
 const WINDOW = 31;
 /** Calls of one measurement of the other way, after one that starts in the state of the calls before it. */
 const PROBE = 7;
-/**
- * Milliseconds for which active waiting is measured unless it is quicker from the start. If both threads are on one core, the
- * scheduler moves one of them at one of its next ticks, and only while both have work.
- */
-const SPREAD_MS = 8;
 /** Calls before the first measurement: until then the other cores compile what the calls run. */
 const FIRST_PERIOD = 32 * WINDOW;
-/** Minimum number of calls between two measurements of the other way. It doubles while they confirm the choice, to the maximum. */
+/** Minimum number of calls between two measurements of the other way. It doubles while they confirm the choice. */
 const MIN_PERIOD = WINDOW;
-const MAX_PERIOD = 8 * WINDOW;
+/** Maximum: threads that share a core part only while they wait actively, so that way is measured more often. */
+const MAX_PERIOD = { sleeping: 2 * WINDOW, spinning: 8 * WINDOW };
 
 export class SpinControl {
   #spins = false;
@@ -30,8 +26,6 @@ export class SpinControl {
   #calls = 0;
   /** Milliseconds of the last of them. */
   #durations: number[] = [];
-  /** Sum of all of them since the way of waiting has changed. */
-  #totalMs = 0;
   /** While the other way is measured: the median before that. */
   #otherMs: number | undefined;
   #period = FIRST_PERIOD;
@@ -45,10 +39,9 @@ export class SpinControl {
   record(milliseconds: number): void {
     this.#calls += 1;
     if (this.#calls === 1) return;
-    this.#totalMs += milliseconds;
     if (this.#durations.push(milliseconds) > WINDOW) this.#durations.shift();
     if (this.#otherMs !== undefined) {
-      if (this.#calls % PROBE === 1) this.#compare(this.#otherMs, this.#durations.slice(-PROBE));
+      if (this.#calls > PROBE) this.#endProbe(this.#otherMs);
     } else if (this.#calls % WINDOW === 0) {
       this.#review();
     }
@@ -64,23 +57,19 @@ export class SpinControl {
     }
   }
 
-  /** Ends a measurement if its `last` durations decide. */
-  #compare(otherMs: number, last: number[]): void {
-    if (median(last) < otherMs) {
-      this.#period = MIN_PERIOD;
-      [this.#calls, this.#durations] = [0, last];
-    } else if (!this.#spins || this.#totalMs >= SPREAD_MS) {
-      this.#change();
-      this.#period = Math.min(2 * this.#period, MAX_PERIOD);
-    } else {
-      return;
-    }
+  #endProbe(otherMs: number): void {
     this.#otherMs = undefined;
+    if (median(this.#durations) < otherMs) {
+      this.#period = MIN_PERIOD;
+    } else {
+      this.#change();
+      this.#period = Math.min(2 * this.#period, this.#spins ? MAX_PERIOD.spinning : MAX_PERIOD.sleeping);
+    }
   }
 
   #change(): void {
     this.#spins = !this.#spins;
-    this.#calls = this.#totalMs = 0;
+    this.#calls = 0;
     this.#durations = [];
   }
 }

@@ -53,19 +53,6 @@ test("a slow start does not decide about active waiting", () => {
   assert.ok(shareOf(() => 0.2, () => 0.1, control) > 0.8);
 });
 
-test("threads that share a core at first wait actively in the end", () => {
-  let sharedMs = 0;
-  const sleeping = () => {
-    sharedMs = 5;
-    return 0.13;
-  };
-  const spinning = () => {
-    sharedMs -= 0.25;
-    return sharedMs > 0 ? 0.25 : 0.08;
-  };
-  assert.ok(shareOf(sleeping, spinning) > 0.8);
-});
-
 test("long calls never wait actively", () => {
   assert.equal(shareOf(() => SHORT_MS, () => SHORT_MS), 0);
 });
