@@ -1,4 +1,4 @@
-//! Attempts that have failed. The grammar is read with backtracking: without this record, nested text would be read twice at each
+//! Attempts that have failed, and other text that was read before. The grammar is read with backtracking: without this record, nested text would be read twice at each
 //! level, which takes hours at 40 levels.
 
 use super::Parser;
